@@ -1,0 +1,66 @@
+# `make` alone lists what there is.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/.ready
+
+LIVEKIT := github.com/livekit/livekit-server
+LIVEKIT_VERSION := v1.13.5
+OASDIFF := github.com/oasdiff/oasdiff
+OASDIFF_VERSION := v1.38.0
+
+.DEFAULT_GOAL := help
+.PHONY: help setup demo run test check lock livekit-server oasdiff clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+setup: $(READY) ## the virtual environment, with every package at its pinned hash
+
+demo: setup ## a spoken call, answered from knowledge: everything it needs is set up and shown
+	@$(MAKE) --no-print-directory livekit-server || echo "Going on without a LiveKit server of our own."
+	@$(BIN)/python -m demo
+
+run: setup ## keep the sidecar up, and the worker when LIVEKIT_URL is set
+	@$(BIN)/python -m demo run
+
+test: setup livekit-server oasdiff ## all tests; those that lack a tool are named at the end
+	@$(BIN)/python -m pytest
+
+check: setup oasdiff ## lint, format, types, imports, contract, dependencies
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/python -m contracts generate --check
+	$(BIN)/python -m contracts check
+	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py
+
+# uv does not read pip's configuration, so it is told where pip would look.
+lock: setup ## resolve constraints.txt again (UPGRADE=--upgrade takes the newest of everything)
+	@index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}; \
+	[ -z "$$index" ] || export UV_DEFAULT_INDEX="$$index"; \
+	[ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$$PIP_CERT"; \
+	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes \
+	    --no-emit-index-url --no-header --no-annotate $(UPGRADE) --output-file constraints.txt >/dev/null
+	@echo "constraints.txt is resolved."
+
+livekit-server: ## the LiveKit server, built by Go into .cache/bin
+	@.ci/go-tool $@ $(LIVEKIT) $(LIVEKIT)/cmd/server $(LIVEKIT_VERSION)
+
+oasdiff: ## the program that finds breaking changes of the contract, built by Go into .cache/bin
+	@.ci/go-tool $@ $(OASDIFF) $(OASDIFF) $(OASDIFF_VERSION)
+
+clean: ## remove all that was made here: environment, caches, the demo's database and recordings
+	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +
+
+$(READY): pyproject.toml constraints.txt
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	    { echo "error: Python 3.11 or later is needed; name one: make setup PYTHON=python3.11" >&2; exit 1; }
+	@[ -x $(BIN)/python ] || { echo "Making $(VENV) ..."; $(PYTHON) -m venv $(VENV); }
+	@echo "Installing the packages of constraints.txt (some minutes the first time) ..."
+	@$(BIN)/python -m pip install --require-hashes --requirement constraints.txt
+	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
+	@touch $@

@@ -1,0 +1,78 @@
+"""What can go wrong in the sidecar.
+
+    SidecarError
+    ├── InvalidRequest        the request does not fit the contract; names each field        400
+    ├── Unauthorized          no voice token, or one that no longer holds                    401
+    ├── NotFound              nothing of that identity within reach; never says more         404
+    ├── PayloadTooLarge       the body is over the limit                                     413
+    ├── UnsupportedMedia      the body is not JSON                                           415
+    ├── DeadlineExceeded      the client's time, or the sidecar's own, has passed            504
+    ├── Unavailable           shedding load, or the database or embedder is down             503
+    │   └── EmbedderUnavailable   search goes on by keywords alone
+    └── ConfigurationError    the operator must change something; says what
+
+Each carries text that may be shown to a client; causes go to the log (`raise ... from`). HTTP statuses are known in
+`retrieval_sidecar.voice.problems` alone.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+
+class SidecarError(Exception):
+    """The root; `str()` of it is fit for a client."""
+
+
+@dataclass(frozen=True, slots=True)
+class FieldProblem:
+    """One field of a request and what is allowed there."""
+
+    field: str
+    message: str
+
+
+class InvalidRequest(SidecarError):
+    def __init__(self, problems: Sequence[FieldProblem]) -> None:
+        super().__init__("The request does not fit the contract.")
+        self.problems = tuple(problems)
+
+    @classmethod
+    def of(cls, field: str, message: str) -> "InvalidRequest":
+        return cls([FieldProblem(field, message)])
+
+
+class Unauthorized(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("A valid voice token is required.")
+
+
+class NotFound(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("Not found.")
+
+
+class PayloadTooLarge(SidecarError):
+    def __init__(self, limit: int) -> None:
+        super().__init__(f"The body may hold at most {limit} bytes.")
+
+
+class UnsupportedMedia(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("The body must be application/json in UTF-8.")
+
+
+class DeadlineExceeded(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("The deadline passed before there was an answer.")
+
+
+class Unavailable(SidecarError):
+    retry_after_s = 1
+
+
+class EmbedderUnavailable(Unavailable):
+    pass
+
+
+class ConfigurationError(SidecarError):
+    pass

@@ -1,0 +1,90 @@
+-- name: resolve
+-- Everything that decides what this call may hear, read afresh for each search. No row: session, agent and
+-- organization do not belong together, or the call has ended.
+select
+    s.contact_id,
+    o.time_zone,
+    o.default_language,
+    o.default_region,
+    o.language_fallbacks,
+    a.language,
+    a.region_code,
+    e.space_id,
+    e.model,
+    array(
+        select c.segment_id from contact_segment c
+        where c.organization_id = s.organization_id and c.contact_id = s.contact_id
+    ) as segment_ids,
+    case when a.instruction_scope_mode = 'selected' then array(
+        with recursive tree as (
+            select d.directory_id from agent_instruction_directory d
+            where d.organization_id = a.organization_id and d.agent_id = a.agent_id
+            union
+            select child.directory_id from instruction_directory child join tree on child.parent_id = tree.directory_id
+            where child.organization_id = a.organization_id
+        )
+        select n.instruction_key from instruction n
+        where n.organization_id = a.organization_id and (
+            n.directory_id in (select directory_id from tree)
+            or exists (
+                select from agent_instruction x
+                where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+                    and x.instruction_id = n.instruction_id
+            )
+        )
+    ) end as instruction_keys,
+    a.knowledge_scope_mode = 'selected' as knowledge_selected,
+    array(
+        select i.item_key from agent_item x
+        join knowledge_item i on i.organization_id = x.organization_id and i.item_id = x.item_id
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+    ) as item_keys,
+    array(
+        select x.folder_id from agent_folder x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+    ) as folder_ids,
+    array(
+        select b.base_key from agent_knowledge_base x
+        join knowledge_base b on b.organization_id = x.organization_id and b.base_id = x.base_id
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+    ) as base_keys,
+    case when s.narrowed_base_ids is not null then array(
+        select b.base_key from knowledge_base b
+        where b.organization_id = s.organization_id and b.base_id = any(s.narrowed_base_ids)
+    ) end as narrowed_base_keys
+from call_session s
+join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id
+join organization o on o.organization_id = s.organization_id
+join voice_token_grant t on t.organization_id = s.organization_id and t.token_id = %(token_id)s
+left join embedding_space e on e.organization_id = s.organization_id and e.active
+where s.organization_id = %(organization_id)s and s.session_id = %(session_id)s and s.agent_id = %(agent_id)s
+    and s.status = 'active';
+
+-- name: snapshot
+-- What is selected, as the operator sees it; for the session's record.
+select
+    a.instruction_scope_mode,
+    array(
+        select x.instruction_id from agent_instruction x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
+    ),
+    array(
+        select x.directory_id from agent_instruction_directory x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
+    ),
+    a.knowledge_scope_mode,
+    array(
+        select x.item_id from agent_item x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
+    ),
+    array(
+        select f.folder_key from agent_folder x
+        join folder f on f.organization_id = x.organization_id and f.folder_id = x.folder_id
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+        union all
+        select 'base:' || x.base_id from agent_knowledge_base x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id
+        order by 1
+    )
+from phone_agent a
+where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s;

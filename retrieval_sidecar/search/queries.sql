@@ -1,0 +1,128 @@
+-- name: eligible
+-- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
+p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
+and p.valid_from <= %(now)s and %(now)s < p.valid_to
+and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
+and (cardinality(p.segment_ids) = 0 or p.segment_ids && %(segment_ids)s::integer[])
+
+-- name: all_instructions
+p.is_instruction
+
+-- name: selected_instructions
+p.is_instruction and p.owner_key = any(%(instruction_keys)s::integer[])
+
+-- name: all_knowledge
+not p.is_instruction
+
+-- name: selected_items
+not p.is_instruction and p.owner_key = any(%(item_keys)s::integer[])
+
+-- name: selected_folders
+not p.is_instruction and p.folder_id = any(%(folder_ids)s::integer[])
+
+-- name: selected_bases
+not p.is_instruction and p.base_key = any(%(base_keys)s::integer[])
+
+-- name: narrowed
+and p.base_key = any(%(narrowed_base_keys)s::integer[])
+
+-- name: nearest
+-- One leg of the dense search: exact, over an index condition of its own, so that each selection is one range scan.
+(
+    select p.passage_id from passage_vector p
+    where /*include eligible*/ and {leg}
+    order by p.embedding <=> (select vector from question), p.passage_id
+    limit %(pool)s
+)
+
+-- name: nothing_near
+-- In place of the dense legs while there is no vector to compare with.
+select null::bigint as passage_id where false
+
+-- name: search
+-- Candidates by meaning, by words and by codes, all within the scope; the text comes along only for them. What stands
+-- for `nearest` is the union of the dense legs, for `allowed` the same legs as one condition.
+with question as materialized (
+    -- Centred as the passages are: without the mean of its language, or of all where nothing is stored in it.
+    select l2_normalize(%(vector)s::vector - m.mean)::halfvec as vector
+    from language_mean m
+    where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s
+        and m.language in (%(language)s, '*')
+    order by m.language = '*'
+    limit 1
+),
+nearest as (
+    {nearest}
+),
+word_hits as materialized (
+    select w.passage_id, w.words
+    from passage_words w
+    join passage_vector p on p.organization_id = w.organization_id and p.passage_id = w.passage_id
+    where w.organization_id = %(organization_id)s and w.words @@ %(any_word)s::tsquery
+        and /*include eligible*/ and ({allowed})
+),
+-- How telling each word is: rare among the hits is worth more. Exact, since the hits are all passages that have it.
+weights as (
+    select t.lexeme, ln(1 + (select count(*) from word_hits) / count(*)::float8) as weight
+    from word_hits h, unnest(h.words) t
+    where t.lexeme = any(%(words)s::text[])
+    group by t.lexeme
+),
+by_words as (
+    select h.passage_id, sum(g.weight) as weight
+    from word_hits h, unnest(h.words) t
+    join weights g on g.lexeme = t.lexeme
+    group by h.passage_id
+    order by weight desc, h.passage_id
+    limit %(pool)s
+),
+by_codes as (
+    select c.passage_id, max(length(c.code)) as code_length
+    from passage_code c
+    join passage_vector p on p.organization_id = c.organization_id and p.passage_id = c.passage_id
+    where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
+        and /*include eligible*/ and ({allowed})
+    group by c.passage_id
+    order by code_length desc, c.passage_id
+    limit %(pool)s
+),
+candidates as (
+    select passage_id from nearest
+    union select passage_id from by_words
+    union select passage_id from by_codes
+)
+select
+    p.passage_id, p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, t.chunk_index,
+    coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
+    p.embedding <=> (select vector from question) as distance,
+    coalesce(w.weight, 0) as word_weight,
+    (select coalesce(sum(weight), 0) from weights) as known_weight,
+    (select count(*) from weights) as known_words,
+    (select ln(2 + count(*)::float8) from word_hits) as unknown_weight,
+    coalesce(k.code_length, 0) as code_length
+from candidates c
+join passage_vector p on p.passage_id = c.passage_id
+join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
+left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
+left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
+left join by_words w on w.passage_id = p.passage_id
+left join by_codes k on k.passage_id = p.passage_id
+where /*include eligible*/
+    -- The rows themselves have the last word, whatever the denormalised columns say.
+    and (
+        (not p.is_instruction and i.status = 'published' and i.visibility = 'public' and i.deleted_at is null
+            and 'phone' = any(i.channels))
+        or (p.is_instruction and n.status = 'published' and n.deleted_at is null)
+    )
+
+-- name: anything_eligible
+-- Whether a leg of the scope holds anything at all: the difference between "not found" and "nothing to search".
+select exists (select from passage_vector p where /*include eligible*/ and {leg});
+
+-- name: log
+insert into search_log (organization_id, search_id, session_id, query_redacted, language, region_code, status,
+    result_count, citation_count, result_ids, top_score, top_relevance, cross_language_fallback, degraded, embed_ms,
+    search_ms, total_ms)
+values (%(organization_id)s, %(search_id)s, %(session_id)s, %(query_redacted)s, %(language)s, %(region_code)s,
+    %(status)s, %(result_count)s, %(citation_count)s, %(result_ids)s, %(top_score)s, %(top_relevance)s,
+    %(cross_language_fallback)s, %(degraded)s, %(embed_ms)s, %(search_ms)s, %(total_ms)s);

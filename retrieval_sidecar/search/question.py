@@ -1,0 +1,41 @@
+"""A question as the search reads it."""
+
+from dataclasses import dataclass
+from typing import Self
+
+from retrieval_sidecar.errors import InvalidRequest
+from retrieval_sidecar.text import codes, languages
+from retrieval_sidecar.text.normalize import for_embedding, words
+
+MAX_CHARACTERS = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """What to look for.
+
+    Attributes:
+        text: what is embedded.
+        language: of the text itself, for centring its vector.
+        asked_in: the language that the caller should be answered in.
+        words: of the query and the utterance, stop words dropped.
+        codes: what either may mean as a code.
+    """
+
+    text: str
+    language: str
+    asked_in: str
+    words: tuple[str, ...]
+    codes: tuple[str, ...]
+
+    @classmethod
+    def read(cls, query: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
+        """Raises InvalidRequest for a query that is blank once invisible characters are gone, or too long."""
+        text = for_embedding(query)
+        if not text or len(query.strip()) > MAX_CHARACTERS:
+            raise InvalidRequest.of("query", "must hold 1 to 500 characters after trimming")
+        own = languages.detect(text, default=language or default_language)
+        heard = f"{text} {utterance or ''}"
+        meaningless = languages.stop_words(own)
+        telling = dict.fromkeys(word for word in words(heard) if word not in meaningless)
+        return cls(text, own, language or own, tuple(telling), tuple(sorted(codes.in_question(heard))))

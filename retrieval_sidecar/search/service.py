@@ -1,0 +1,253 @@
+"""One search: question, scope, embedding, one statement, ranked passages."""
+
+import asyncio
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal
+from uuid import UUID, uuid4
+
+import structlog
+from pgvector import Vector
+from psycopg.rows import dict_row
+
+from contracts.voice import SearchRequest
+from retrieval_sidecar.database import Connection, Pool, translated_errors
+from retrieval_sidecar.deadline import Deadline
+from retrieval_sidecar.embeddings import Embedder, Vectors
+from retrieval_sidecar.errors import DeadlineExceeded, EmbedderUnavailable
+from retrieval_sidecar.scope.resolve import Scope, SessionKey, resolve_scope
+from retrieval_sidecar.search.question import Question
+from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
+from retrieval_sidecar.search.relevance import calibration_of
+from retrieval_sidecar.search.statement import (
+    Shape,
+    anything_statement,
+    scope_parameters,
+    search_statement,
+    shape_of,
+)
+
+log = structlog.get_logger()
+
+_POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
+_FOR_DATABASE_S = 0.4  # kept back from the embedder, so that a slow one still leaves time to search by words
+
+Clock = Callable[[], datetime]
+Status = Literal["ok", "no_match", "restricted_empty"]
+
+
+def utc_now() -> datetime:
+    return datetime.now(UTC)
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A result, and which of the question's parts it answers."""
+
+    ranked: Ranked
+    parts: tuple[int, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What came of a search.
+
+    Attributes:
+        results: best first, at most five; empty unless `status` is ok.
+        considered: every candidate in its order, for `--explain`; never sent to a caller.
+    """
+
+    search_id: UUID
+    status: Status
+    scope: Scope
+    question: Question
+    results: Sequence[Found]
+    degraded: bool
+    embed_ms: float
+    search_ms: float
+    total_ms: float
+    considered: Sequence[Ranked] = field(default=(), repr=False)
+
+
+class SearchService:
+    """Searches for the voice API and the command line."""
+
+    def __init__(self, pool: Pool, embedder: Embedder, clock: Clock = utc_now) -> None:
+        self._pool = pool
+        self._embedder = embedder
+        self._clock = clock
+
+    async def search(self, key: SessionKey, request: SearchRequest, deadline: Deadline) -> Outcome:
+        """Search within what the session's agent may tell its contact.
+
+        Raises:
+            InvalidRequest: a query or sub-question is blank or too long.
+            NotFound: the session, agent and organization do not belong together.
+            DeadlineExceeded, Unavailable: see `retrieval_sidecar.errors`.
+        """
+        started = time.perf_counter()
+        texts = [request.query, *(part.root for part in request.sub_questions or ())]
+        # Read before the scope is known, to refuse what is blank and to have the text for the embedder.
+        drafts = [Question.read(text, utterance=None, language=None, default_language="en") for text in texts]
+        try:
+            async with asyncio.timeout_at(deadline.at), translated_errors():
+                (vectors, embed_ms), scope = await self._embed_and_resolve(key, drafts, deadline)
+                if scope.model != self._embedder.model:
+                    vectors = None  # what is stored was embedded by another model: words alone can be compared
+                questions = [
+                    Question.read(
+                        text,
+                        utterance=request.utterance if index == 0 else None,
+                        language=request.language,
+                        default_language=scope.language,
+                    )
+                    for index, text in enumerate(texts)
+                ]
+                search_started = time.perf_counter()
+                status, results, considered = await self._search(
+                    scope, questions, vectors, region=request.region_code or scope.region_code
+                )
+        except TimeoutError as error:
+            raise DeadlineExceeded from error
+        ended = time.perf_counter()
+        return Outcome(
+            search_id=uuid4(),
+            status=status,
+            scope=scope,
+            question=questions[0],
+            results=results,
+            degraded=vectors is None,
+            embed_ms=embed_ms,
+            search_ms=(ended - search_started) * 1000,
+            total_ms=(ended - started) * 1000,
+            considered=considered,
+        )
+
+    async def _embed_and_resolve(
+        self, key: SessionKey, questions: Sequence[Question], deadline: Deadline
+    ) -> tuple[tuple[Vectors | None, float], Scope]:
+        # Together: the scope is read in the time that the embedding takes anyway.
+        embedding = asyncio.create_task(self._embed([each.text for each in questions], deadline))
+        try:
+            scope = await self._resolve(key)
+            return await embedding, scope
+        finally:
+            embedding.cancel()
+
+    async def _resolve(self, key: SessionKey) -> Scope:
+        async with self._pool.connection() as connection:
+            return await resolve_scope(connection, key, self._clock())
+
+    async def _embed(self, texts: Sequence[str], deadline: Deadline) -> tuple[Vectors | None, float]:
+        """The vectors and the milliseconds they took; None where the embedder is down or over its share."""
+        started = time.perf_counter()
+        vectors: Vectors | None = None
+        try:
+            async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
+                vectors = await self._embedder.embed_queries(texts)
+        except (EmbedderUnavailable, TimeoutError) as error:
+            log.warning("embedding failed, searching by words", cause=type(error).__name__)
+        return vectors, (time.perf_counter() - started) * 1000
+
+    async def _search(
+        self, scope: Scope, questions: Sequence[Question], vectors: Vectors | None, *, region: str
+    ) -> tuple[Status, Sequence[Found], Sequence[Ranked]]:
+        shape = shape_of(scope)
+        if not shape:
+            return "restricted_empty", (), ()
+        if scope.space_id is None or scope.model is None:
+            return "no_match", (), ()
+        calibration = calibration_of(scope.model)
+        async with self._pool.connection() as connection:
+            rankings = []
+            for index, question in enumerate(questions):
+                vector = None if vectors is None else vectors[index]
+                candidates = await _candidates(connection, scope, shape, question, vector)
+                rankings.append(
+                    rank(
+                        candidates,
+                        language=question.language,
+                        region=region,
+                        calibration=calibration,
+                    )
+                )
+            results = _merge([select(ranking) for ranking in rankings])
+            if results:
+                return "ok", results, rankings[0]
+            return await self._why_nothing(connection, scope), (), rankings[0]
+
+    async def _why_nothing(self, connection: Connection, scope: Scope) -> Status:
+        """restricted_empty where a selection holds nothing now; no_match where there was something to search."""
+        parameters = scope_parameters(scope)
+        shape = shape_of(scope)
+        categories = {
+            "instructions": scope.instruction_keys is not None,
+            "knowledge": scope.knowledge is not None or scope.narrowed_base_keys is not None,
+        }
+        for category, restricted in categories.items():
+            if not restricted:
+                continue
+            legs = tuple(leg for leg in shape if ("instructions" in leg) == (category == "instructions"))
+            if not legs:
+                return "restricted_empty"
+            cursor = await connection.execute(anything_statement(legs), parameters)
+            row = await cursor.fetchone()
+            if row is None or not row[0]:
+                return "restricted_empty"
+        return "no_match"
+
+
+async def _candidates(
+    connection: Connection,
+    scope: Scope,
+    shape: Shape,
+    question: Question,
+    vector: Vectors | None,
+) -> list[Candidate]:
+    parameters = scope_parameters(scope) | {
+        "vector": None if vector is None else Vector(vector),
+        "language": question.language,
+        "pool": _POOL,
+        "words": list(question.words),
+        "any_word": " | ".join(f"'{word}'" for word in question.words),
+        "codes": list(question.codes),
+    }
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
+        return [_candidate(row, len(question.words)) for row in await cursor.fetchall()]
+
+
+def _candidate(row: dict[str, Any], asked_words: int) -> Candidate:
+    # A word that no allowed passage holds counts as the rarest: the question asks for something that is not here.
+    possible = row["known_weight"] + (asked_words - row["known_words"]) * row["unknown_weight"]
+    return Candidate(
+        passage_id=row["passage_id"],
+        is_instruction=row["is_instruction"],
+        id=row["id"],
+        chunk_index=row["chunk_index"],
+        title=row["title"],
+        content=row["content"],
+        source_url=row["source_url"],
+        language=row["language"],
+        region_code=row["region_code"],
+        meaning=None if row["distance"] is None else 1.0 - row["distance"],
+        words=row["word_weight"] / possible if possible > 0 else 0.0,
+        code=row["code_length"] > 0,
+    )
+
+
+def _merge(selections: Sequence[Sequence[Ranked]]) -> list[Found]:
+    """The results of the question and of its parts in turn, each once, at most five."""
+    parts: dict[UUID, set[int]] = {}
+    best: dict[UUID, Ranked] = {}
+    longest = max(map(len, selections))
+    for place in range(longest):
+        for index, selection in enumerate(selections):
+            if place < len(selection):
+                found = selection[place]
+                best.setdefault(found.candidate.id, found)
+                if index > 0:
+                    parts.setdefault(found.candidate.id, set()).add(index - 1)
+    return [Found(ranked, tuple(sorted(parts.get(id_, ())))) for id_, ranked in best.items()][:5]

@@ -1,0 +1,1 @@
+"""Text as search sees it; what a caller is told is always the original."""

@@ -1,0 +1,1 @@
+"""The voice API: what workers ask during calls."""

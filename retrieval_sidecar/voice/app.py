@@ -1,0 +1,89 @@
+"""The voice API's application: what it opens, and in which order it closes it."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import suppress
+from datetime import timedelta
+
+import structlog
+from aiohttp import web
+
+from retrieval_sidecar.database import Pool, create_pool, translated_errors
+from retrieval_sidecar.embeddings import Embedder, create_embedder
+from retrieval_sidecar.errors import SidecarError
+from retrieval_sidecar.search.service import Clock, SearchService, utc_now
+from retrieval_sidecar.settings import Settings
+from retrieval_sidecar.text import languages
+from retrieval_sidecar.voice import sessions
+from retrieval_sidecar.voice.background import Background
+from retrieval_sidecar.voice.handlers import VoiceHandlers
+from retrieval_sidecar.voice.problems import problem_documents
+from retrieval_sidecar.voice.readiness import Readiness
+from retrieval_sidecar.voice.requests import MAX_BODY_BYTES
+
+log = structlog.get_logger()
+
+_WATCHDOG_PERIOD_S = 60.0
+_DRAIN_S = 5.0
+
+
+def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: Clock = utc_now) -> web.Application:
+    """The application, nothing opened yet.
+
+    Args:
+        embedder: in place of the one that the settings name.
+        clock: decides validity, expiry and what counts as lost.
+    """
+    app = web.Application(middlewares=[problem_documents], client_max_size=MAX_BODY_BYTES)
+    pool = create_pool(settings.conninfo("voice"), settings.pool_size)
+    embedder = embedder or create_embedder(settings)
+    readiness, background = Readiness(pool), Background()
+    handlers = VoiceHandlers(pool, SearchService(pool, embedder, clock), readiness, background, clock)
+    app.add_routes(handlers.routes())
+
+    async def pool_open(_app: web.Application) -> AsyncIterator[None]:
+        await pool.open(wait=False)
+        yield
+        await background.drain(_DRAIN_S)
+        await pool.close()
+
+    async def embedder_loaded(_app: web.Application) -> AsyncIterator[None]:
+        # In the background: the process answers /livez at once, and /readyz when it can search.
+        loading = asyncio.create_task(_load(embedder, readiness))
+        yield
+        loading.cancel()
+        await embedder.close()
+
+    async def watchdog(_app: web.Application) -> AsyncIterator[None]:
+        watching = asyncio.create_task(
+            _end_lost_sessions(pool, clock, timedelta(minutes=settings.session_idle_minutes))
+        )
+        yield
+        watching.cancel()
+        with suppress(asyncio.CancelledError):
+            await watching
+
+    app.cleanup_ctx.extend([pool_open, embedder_loaded, watchdog])
+    return app
+
+
+async def _load(embedder: Embedder, readiness: Readiness) -> None:
+    try:
+        await embedder.start()
+        # The first detection reads its model, which takes seconds: not while a caller waits.
+        await asyncio.to_thread(languages.detect, "hello", default="en")
+    except SidecarError as error:
+        log.error("embedder cannot start", reason=str(error))  # noqa: TRY400 - the reason is all there is to it
+    else:
+        readiness.embedder_loaded = True
+        log.info("embedder loaded", model=embedder.model)
+
+
+async def _end_lost_sessions(pool: Pool, clock: Clock, idle: timedelta) -> None:
+    while True:
+        await asyncio.sleep(_WATCHDOG_PERIOD_S)
+        with suppress(SidecarError):
+            async with translated_errors(), pool.connection() as connection:
+                now = clock()
+                if ended := await sessions.end_lost(connection, now - idle, now):
+                    log.warning("lost sessions ended", count=ended)

@@ -1,0 +1,158 @@
+"""The operations of the voice API."""
+
+import asyncio
+from collections.abc import Coroutine
+from typing import Any, TypeVar
+from uuid import UUID
+
+import structlog
+from aiohttp import web
+
+from contracts import pins
+from contracts.model import ContractModel
+from contracts.voice import (
+    BootstrapRequest,
+    EndRequest,
+    EventsRequest,
+    Liveness,
+    SearchRequest,
+)
+from retrieval_sidecar.database import Pool, translated_errors
+from retrieval_sidecar.deadline import Deadline
+from retrieval_sidecar.errors import DeadlineExceeded, SidecarError
+from retrieval_sidecar.scope.resolve import SessionKey
+from retrieval_sidecar.search.service import Clock, Outcome, SearchService
+from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
+from retrieval_sidecar.voice import sessions
+from retrieval_sidecar.voice.answers import to_log_row, to_response
+from retrieval_sidecar.voice.background import Background
+from retrieval_sidecar.voice.readiness import Readiness
+from retrieval_sidecar.voice.requests import read_body, read_deadline, read_session_id
+from retrieval_sidecar.voice.tokens import authenticate
+
+log = structlog.get_logger()
+_T = TypeVar("_T")
+
+
+class VoiceHandlers:
+    """One method an operation, named as in the contract."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        search: SearchService,
+        readiness: Readiness,
+        background: Background,
+        clock: Clock,
+    ) -> None:
+        self._pool = pool
+        self._search = search
+        self._readiness = readiness
+        self._background = background
+        self._clock = clock
+
+    def routes(self) -> list[web.RouteDef]:
+        base = "/internal/voice/v1"
+        session = base + "/sessions/{sessionId}"
+        return [
+            web.post(f"{base}/sessions", self.bootstrap_session),
+            web.post(f"{session}/tools/knowledge-search", self.search_knowledge),
+            web.post(f"{session}/events", self.report_events),
+            web.post(f"{session}/end", self.end_session),
+            web.get(f"{base}/openapi.yaml", self.contract, allow_head=False),
+            web.get("/livez", self.livez, allow_head=False),
+            web.get("/readyz", self.readyz, allow_head=False),
+        ]
+
+    async def bootstrap_session(self, request: web.Request) -> web.Response:
+        token_id, deadline = await self._authenticated(request)
+        body = await read_body(request, BootstrapRequest)
+
+        async def open_session() -> tuple[ContractModel, bool]:
+            async with self._pool.connection() as connection:
+                return await sessions.bootstrap(connection, token_id, body, self._clock())
+
+        answer, created = await self._write(open_session(), deadline)
+        return _json(answer, status=201 if created else 200)
+
+    async def search_knowledge(self, request: web.Request) -> web.Response:
+        token_id, deadline = await self._authenticated(request)
+        session_id = read_session_id(request)
+        body = await read_body(request, SearchRequest)
+        key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
+        outcome = await self._search.search(key, body, deadline)
+        self._background.start(self._log_search(key, body, outcome))
+        log.info(
+            "search",
+            search_id=str(outcome.search_id),
+            session_id=str(session_id),
+            status=outcome.status,
+            results=len(outcome.results),
+            degraded=outcome.degraded,
+            ms=round(outcome.total_ms, 1),
+        )
+        return _json(to_response(outcome, has_parts=bool(body.sub_questions)))
+
+    async def report_events(self, request: web.Request) -> web.Response:
+        token_id, deadline = await self._authenticated(request)
+        session_id = read_session_id(request)
+        body = await read_body(request, EventsRequest)
+        key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
+
+        async def store() -> ContractModel:
+            async with self._pool.connection() as connection:
+                return await sessions.report_events(connection, key, body, self._clock())
+
+        return _json(await self._write(store(), deadline), status=202)
+
+    async def end_session(self, request: web.Request) -> web.Response:
+        token_id, deadline = await self._authenticated(request)
+        session_id = read_session_id(request)
+        body = await read_body(request, EndRequest)
+        key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
+
+        async def end() -> ContractModel:
+            async with self._pool.connection() as connection:
+                return await sessions.end(connection, key, body, self._clock())
+
+        return _json(await self._write(end(), deadline))
+
+    async def contract(self, _request: web.Request) -> web.Response:
+        return web.Response(body=pins.document(), content_type="application/yaml")
+
+    async def livez(self, _request: web.Request) -> web.Response:
+        return _json(Liveness(status="ok"))
+
+    async def readyz(self, _request: web.Request) -> web.Response:
+        readiness = await self._readiness.check()
+        return _json(readiness, status=200 if readiness.status == "ready" else 503)
+
+    async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
+        async with translated_errors(), self._pool.connection() as connection:
+            header = request.headers.get("Authorization")
+            token_id = await authenticate(connection, header, self._clock())
+        return token_id, read_deadline(request)
+
+    async def _write(self, work: Coroutine[Any, Any, _T], deadline: Deadline) -> _T:
+        """Do a write to its end even when the client leaves; only its deadline stops it."""
+
+        async def bounded() -> _T:
+            try:
+                async with asyncio.timeout_at(deadline.at), translated_errors():
+                    return await work
+            except TimeoutError as error:
+                raise DeadlineExceeded from error
+
+        return await asyncio.shield(self._background.start(bounded()))
+
+    async def _log_search(self, key: SessionKey, body: SearchRequest, outcome: Outcome) -> None:
+        region = body.region_code or outcome.scope.region_code
+        try:
+            async with translated_errors(), self._pool.connection() as connection:
+                await connection.execute(SEARCH_SQL["log"], to_log_row(key, body.query, region, outcome))
+        except SidecarError as error:
+            log.warning("search not logged", search_id=str(outcome.search_id), cause=type(error).__name__)
+
+
+def _json(answer: ContractModel, *, status: int = 200) -> web.Response:
+    return web.Response(status=status, text=answer.to_wire(), content_type="application/json")

@@ -1,0 +1,410 @@
+"""The contract's tools on a copy of its folder: what each lets through, and what it refuses."""
+
+import asyncio
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import ClassVar
+
+import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
+
+from contracts import pins
+from contracts.documents import digest
+from contracts.voice import Checks, Readiness
+from tests.support import requirements
+
+ROOT = Path(__file__).parents[2]
+NEEDS_OASDIFF = pytest.mark.oasdiff
+
+PROSE = ("summary: Open the session of a call", "summary: Open a call's session")
+ADDITION = ("        utterance:\n", "        mood: {type: string}\n        utterance:\n")
+BREAKING = ("          maxItems: 4\n", "          maxItems: 3\n")
+REMOVAL = ("        attempts: {type: integer, minimum: 0}\n", "")
+
+
+@dataclass
+class Copy:
+    """A copy of the contracts folder, pinned at 1.0.0 alone, and its own command line."""
+
+    root: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.root / "contracts"
+
+    @property
+    def document(self) -> Path:
+        return self.folder / "voice.openapi.yaml"
+
+    def run(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess[str]:
+        inherited = {k: v for k, v in os.environ.items() if k not in {"CI", "OASDIFF_BIN"}}
+        if program := requirements.oasdiff():
+            inherited["OASDIFF_BIN"] = str(program)
+        return subprocess.run(
+            [sys.executable, "-m", "contracts", *arguments],
+            cwd=self.root,
+            env=inherited | environment,
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+
+    def succeeds(self, *arguments: str, **environment: str) -> str:
+        done = self.run(*arguments, **environment)
+        assert done.returncode == 0, done.stderr
+        return done.stdout + done.stderr
+
+    def fails(self, *arguments: str, **environment: str) -> str:
+        done = self.run(*arguments, **environment)
+        assert done.returncode == 1, done.stdout + done.stderr
+        assert "Traceback" not in done.stderr
+        return done.stderr
+
+    def edit(self, *edits: tuple[str, str]) -> None:
+        text = self.document.read_text("utf-8")
+        for old, new in edits:
+            assert old in text
+            text = text.replace(old, new, 1)
+        self.document.write_text(text, "utf-8")
+
+    def version(self, version: str) -> None:
+        text = self.document.read_text("utf-8")
+        self.document.write_text(
+            re.sub(r"^  version: .*$", f"  version: {version}", text, count=1, flags=re.MULTILINE)
+        )
+
+    def git(self, *arguments: str) -> None:
+        identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
+        subprocess.run(
+            ["git", *identity, *arguments], cwd=self.root, check=True, capture_output=True
+        )
+
+
+@pytest.fixture(scope="module")
+def first_pin(tmp_path_factory: pytest.TempPathFactory) -> Copy:
+    made = Copy(tmp_path_factory.mktemp("first"))
+    ignored = shutil.ignore_patterns("__pycache__", "pinned", "pins.toml")
+    shutil.copytree(ROOT / "contracts", made.folder, ignore=ignored)
+    made.version("1.0.0")
+    made.succeeds("pin")
+    made.succeeds("generate")
+    return made
+
+
+@pytest.fixture
+def copy(first_pin: Copy, tmp_path: Path) -> Copy:
+    shutil.copytree(first_pin.root, tmp_path, dirs_exist_ok=True)
+    return Copy(tmp_path)
+
+
+def test_what_is_pinned_and_generated_passes(copy: Copy) -> None:
+    assert "voice.openapi.yaml 1.0.0: in order" in copy.succeeds("check", CI="true")
+    assert "voice.py is current" in copy.succeeds("generate", "--check")
+    assert "pinned as it stands" in copy.succeeds("pin")
+    assert "nothing before it is pinned" in copy.succeeds("diff")
+
+
+def test_an_edit_without_a_pin_fails(copy: Copy) -> None:
+    copy.edit(PROSE)
+    assert "edited since 1.0.0 was pinned: raise info.version" in copy.fails("check")
+
+
+def test_a_raised_version_without_a_pin_fails(copy: Copy) -> None:
+    copy.version("1.0.1")
+    assert "says version 1.0.1, but 1.0.0 is pinned" in copy.fails("check")
+
+
+def test_an_edit_is_not_pinned_under_the_same_version(copy: Copy) -> None:
+    copy.edit(PROSE)
+    assert "1.0.0 is pinned with other content: raise info.version" in copy.fails("pin")
+
+
+@NEEDS_OASDIFF
+def test_prose_needs_a_patch_only(copy: Copy) -> None:
+    copy.edit(PROSE)
+    copy.version("1.0.1")
+    assert "1.0.1 is now pinned" in copy.succeeds("pin")
+    assert "in order" in copy.succeeds("check")
+    assert "since 1.0.0: no change" in copy.succeeds("diff")
+
+
+@NEEDS_OASDIFF
+def test_an_addition_needs_a_minor(copy: Copy) -> None:
+    copy.edit(ADDITION)
+    copy.version("1.0.1")
+    refusal = copy.fails("pin")
+    assert "must become at least 1.1.0" in refusal
+    assert "`mood`" in refusal
+    copy.version("1.1.0")
+    copy.succeeds("pin")
+    copy.succeeds("generate")
+    assert "in order" in copy.succeeds("check", CI="true")
+    assert sorted(kept.name for kept in (copy.folder / "pinned").iterdir()) == [
+        "voice-1.0.0.openapi.yaml",
+        "voice-1.1.0.openapi.yaml",
+    ]
+
+
+@NEEDS_OASDIFF
+@pytest.mark.parametrize("breaking", [BREAKING, REMOVAL])
+def test_a_breaking_edit_needs_a_major(copy: Copy, breaking: tuple[str, str]) -> None:
+    copy.edit(breaking)
+    copy.version("1.1.0")
+    refusal = copy.fails("pin")
+    assert "must become 2.0.0" in refusal
+    assert "BREAKING" in refusal
+    copy.version("2.0.0")
+    assert "2.0.0 is now pinned" in copy.succeeds("pin")
+
+
+@NEEDS_OASDIFF
+def test_check_sees_a_breaking_edit_that_was_pinned_by_hand(copy: Copy) -> None:
+    copy.edit(BREAKING)
+    copy.version("1.1.0")
+    hand_pin(copy, "1.1.0")
+    copy.succeeds("generate")
+    assert "must become 2.0.0" in copy.fails("check")
+
+
+@NEEDS_OASDIFF
+def test_diff_tells_changes_and_marks_breaking_ones(copy: Copy) -> None:
+    copy.edit(BREAKING, ADDITION)
+    told = copy.succeeds("diff", "--against", "1.0.0").splitlines()
+    assert told[0] == "voice.openapi.yaml since 1.0.0:"
+    assert [line.split()[0] for line in told[1:]] == ["BREAKING", "change"]
+    assert told[1:] == copy.succeeds("diff").splitlines()[1:]
+    assert "0.9.0 is not pinned; there are: 1.0.0" in copy.fails("diff", "--against", "0.9.0")
+
+
+@NEEDS_OASDIFF
+def test_a_version_is_never_lowered(copy: Copy) -> None:
+    copy.version("1.2.0")
+    copy.edit(ADDITION)
+    copy.succeeds("pin")
+    copy.version("1.1.0")
+    assert "1.1.0 is lower than 1.2.0" in copy.fails("pin")
+
+
+def test_models_that_drifted_fail(copy: Copy) -> None:
+    models = copy.folder / "voice.py"
+    models.write_text(models.read_text("utf-8").replace("max_length=500", "max_length=501"))
+    assert "run `python -m contracts generate`" in copy.fails("generate", "--check")
+    assert "run `python -m contracts generate`" in copy.fails("check")
+    copy.succeeds("generate")
+    copy.succeeds("check")
+
+
+def test_a_pinned_copy_cannot_be_rewritten_or_lost(copy: Copy) -> None:
+    kept = copy.folder / "pinned" / "voice-1.0.0.openapi.yaml"
+    kept.write_text(kept.read_text("utf-8") + "# later\n")
+    assert "voice-1.0.0.openapi.yaml is not what was pinned" in copy.fails("check")
+    kept.unlink()
+    assert "voice-1.0.0.openapi.yaml is not what was pinned" in copy.fails("check")
+    copy.succeeds("pin")
+    shutil.copy(kept, kept.with_name("voice-0.1.0.openapi.yaml"))
+    assert "voice-0.1.0.openapi.yaml is in no pin" in copy.fails("check")
+
+
+def test_a_document_that_is_never_pinned_fails(copy: Copy) -> None:
+    (copy.folder / "pins.toml").unlink()
+    assert "is not pinned: run `python -m contracts pin`" in copy.fails("check")
+
+
+@pytest.mark.parametrize(
+    ("edit", "named"),
+    [
+        (("operationId: livez", "operationId: readyz"), "no valid OpenAPI"),
+        (("openapi: 3.1.0", "openapi: ["), "no valid OpenAPI"),
+        (("  version: 1.0.0\n", "  version: one\n"), "semantic version"),
+        (("  version: 1.0.0\n", ""), "no valid OpenAPI"),
+    ],
+)
+def test_an_invalid_document_is_not_pinned(copy: Copy, edit: tuple[str, str], named: str) -> None:
+    before = (copy.folder / "pins.toml").read_bytes()
+    copy.edit(edit)
+    assert named in copy.fails("pin")
+    assert (copy.folder / "pins.toml").read_bytes() == before
+
+
+def test_broken_pins_are_named(copy: Copy) -> None:
+    (copy.folder / "pins.toml").write_text("[voice\n")
+    assert "pins.toml cannot be read" in copy.fails("check")
+
+
+def test_only_an_unreleased_version_is_amended(copy: Copy) -> None:
+    copy.edit(PROSE)
+    assert "only a git checkout can tell" in copy.fails("pin", "--amend")
+    copy.git("init")
+    assert "1.0.0 is now pinned" in copy.succeeds("pin", "--amend")
+    copy.git("add", ".")
+    copy.git("commit", "-m", "Release")
+    copy.git("tag", "v0.1.0")
+    copy.edit((PROSE[1], PROSE[0]))
+    assert "1.0.0 is in release v0.1.0" in copy.fails("pin", "--amend")
+
+
+class TestWithoutOasdiff:
+    """A machine without it can do all but compare, and says so."""
+
+    ABSENT: ClassVar = {"PATH": "/nowhere", "OASDIFF_BIN": "/nowhere/oasdiff"}
+
+    @pytest.fixture
+    def minor(self, copy: Copy) -> Copy:
+        copy.version("1.1.0")
+        hand_pin(copy, "1.1.0")
+        copy.succeeds("generate")
+        return copy
+
+    def test_check_says_what_it_skipped(self, minor: Copy) -> None:
+        told = minor.succeeds("check", **self.ABSENT)
+        assert "SKIPPED: breaking changes" in told
+        assert "in order" in told
+
+    def test_in_ci_skipping_is_a_failure(self, minor: Copy) -> None:
+        assert "CI skips nothing" in minor.fails("check", CI="true", **self.ABSENT)
+
+    def test_pin_and_diff_say_how_to_get_it(self, minor: Copy) -> None:
+        minor.version("1.2.0")
+        assert "OASDIFF_BIN names no file" in minor.fails("pin", **self.ABSENT)
+        assert "make oasdiff" in minor.fails("pin", PATH="/nowhere", OASDIFF_BIN="")
+        assert "make oasdiff" in minor.fails("diff", PATH="/nowhere", OASDIFF_BIN="")
+
+
+class TestARunningSidecar:
+    """`check --url` against a server that serves what each case says."""
+
+    async def asked(self, readiness: object, served: bytes = pins.document()) -> tuple[int, str]:
+        async def readyz(_request: web.Request) -> web.Response:
+            if isinstance(readiness, Readiness):
+                return web.Response(text=readiness.to_wire(), status=503)
+            return web.json_response(readiness)
+
+        async def document(_request: web.Request) -> web.Response:
+            return web.Response(body=served, content_type="application/yaml")
+
+        app = web.Application()
+        app.router.add_get("/readyz", readyz)
+        app.router.add_get("/internal/voice/v1/openapi.yaml", document)
+        async with TestServer(app) as server:
+            return await check_url(str(server.make_url("/")))
+
+    def readiness(self, **changed: str) -> Readiness:
+        pin = pins.voice()
+        return Readiness(
+            status="not_ready",
+            contract_version=changed.get("version", pin.version),
+            contract_sha256=changed.get("sha256", pin.sha256),
+            checks=Checks(database="ok", migrations="ok", embedder="failing"),
+        )
+
+    async def test_the_same_contract_passes(self) -> None:
+        status, told = await self.asked(self.readiness())
+        assert status == 0, told
+        assert f"speaks the contract, {pins.voice().version}" in told
+        assert "is not ready" in told
+
+    async def test_a_newer_minor_passes(self) -> None:
+        version, served = newer(minors=1)
+        ahead = self.readiness(version=version, sha256=digest(served))
+        assert (await self.asked(ahead, served))[0] == 0
+
+    async def test_another_major_fails(self) -> None:
+        version, served = newer(majors=1)
+        ahead = self.readiness(version=version, sha256=digest(served))
+        status, told = await self.asked(ahead, served)
+        assert status == 1
+        assert "same major version" in told
+
+    async def test_other_bytes_under_the_same_version_fail(self) -> None:
+        status, told = await self.asked(self.readiness(), pins.document() + b"\n")
+        assert status == 1
+        assert "another digest than /readyz reports" in told
+        assert "byte for byte" in told
+
+    async def test_another_digest_fails(self) -> None:
+        status, told = await self.asked(self.readiness(sha256="0" * 64))
+        assert status == 1
+        assert "reports another digest" in told
+
+    async def test_a_document_of_another_version_fails(self) -> None:
+        _, served = newer(minors=1)
+        status, told = await self.asked(self.readiness(sha256=digest(served)), served)
+        assert status == 1
+        assert "another version than /readyz reports" in told
+
+    async def test_something_else_than_a_sidecar_fails(self) -> None:
+        status, told = await self.asked({"status": "UP"})
+        assert status == 1
+        assert "did not answer as a retrieval sidecar does" in told
+
+    async def test_a_sidecar_that_is_down_fails(self) -> None:
+        async with TestServer(web.Application()) as server:
+            down = str(server.make_url("/"))
+            status, told = await check_url(down)
+            assert status == 1
+            assert "answered 404" in told
+        status, told = await check_url(down)
+        assert status == 1
+        assert "is the sidecar up?" in told
+        assert (await check_url("localhost:8090"))[0] == 1
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs", "fits"),
+    [
+        ("1.2.0", "1.2.0", True),
+        ("1.2.3", "1.2.0", True),
+        ("1.2.0", "1.10.0", True),
+        ("1.2.0", "1.1.9", False),
+        ("1.2.0", "2.2.0", False),
+        ("2.0.0", "1.9.0", False),
+    ],
+)
+def test_a_client_needs_the_same_major_and_at_least_its_minor(
+    ours: str, theirs: str, *, fits: bool
+) -> None:
+    assert pins.compatible(ours, theirs) is fits
+
+
+@pytest.mark.parametrize("version", ["1.0", "1.0.0-rc", "one", "", "1.0.0.0"])
+def test_a_version_has_three_numbers(version: str) -> None:
+    with pytest.raises(ValueError, match=r".*"):
+        pins.compatible("1.0.0", version)
+
+
+def hand_pin(copy: Copy, version: str) -> None:
+    """Pin without asking, as somebody would who wants to get round the rules."""
+    content = copy.document.read_bytes()
+    (copy.folder / "pinned" / f"voice-{version}.openapi.yaml").write_bytes(content)
+    toml = copy.folder / "pins.toml"
+    text = toml.read_text("utf-8").replace('version = "1.0.0"', f'version = "{version}"')
+    toml.write_text(f'{text}"{version}" = "{digest(content)}"\n')
+
+
+def newer(*, majors: int = 0, minors: int = 0) -> tuple[str, bytes]:
+    """The version and the bytes of a document that is ahead of ours."""
+    ours = pins.voice().version
+    major, minor, patch = pins.semantic(ours)
+    version = f"{major + majors}.{minor + minors}.{patch}"
+    return version, pins.document().replace(
+        f"  version: {ours}".encode(), f"  version: {version}".encode(), 1
+    )
+
+
+async def check_url(url: str) -> tuple[int, str]:
+    """The exit status of `check --url`, and what it says."""
+    process = await asyncio.create_subprocess_exec(
+        *(sys.executable, "-m", "contracts", "check", "--url", url),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    told, _ = await process.communicate()
+    assert process.returncode is not None
+    return process.returncode, told.decode()

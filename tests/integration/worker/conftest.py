@@ -1,0 +1,69 @@
+"""A sidecar over real HTTP, and a session that talks in text, as a call has them."""
+
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, field
+
+import pytest
+from livekit.agents import Agent, AgentSession
+
+from tests.support.contract_exchange import ContractExchanges
+from tests.support.fake_sidecar import AGENT, ORG, SESSION, TOKEN, FakeSidecar, serving
+from tests.support.scripted_llm import ScriptedLLM
+from worker.call import CallDeps
+from worker.deadline import Deadline
+from worker.search_knowledge import SearchLimits, get_knowledge_tools
+from worker.sidecar_client import SessionIds, SidecarClient
+from worker.timeline import Timeline
+
+IDS = SessionIds(SESSION, ORG, AGENT)
+
+
+@pytest.fixture
+async def sidecar(contract_exchanges: ContractExchanges) -> AsyncIterator[FakeSidecar]:
+    """A sidecar that finds one passage for everybody."""
+    async with serving(FakeSidecar(contract_exchanges)) as running:
+        yield running
+
+
+@pytest.fixture
+async def client(sidecar: FakeSidecar) -> AsyncIterator[SidecarClient]:
+    """The worker's client of that sidecar."""
+    async with SidecarClient.connect(sidecar.url, TOKEN) as connected:
+        yield connected
+
+
+@dataclass
+class TextCall:
+    """Starts sessions in text, which end with the test."""
+
+    client: SidecarClient
+    resources: AsyncExitStack
+    timelines: list[Timeline] = field(default_factory=list)
+
+    async def start(
+        self, llm: ScriptedLLM, limits: SearchLimits | None = None, language: str = "en"
+    ) -> AgentSession[CallDeps]:
+        """A session of an agent that has the knowledge tool and follows that script."""
+        timeline = Timeline(self.client, IDS, interval_s=3600)
+        self.timelines.append(timeline)
+        deps = CallDeps(self.client, IDS, timeline, language)
+        session = AgentSession(llm=llm, vad=None, userdata=deps, max_tool_steps=2)
+        await self.resources.enter_async_context(session)
+        agent = Agent(instructions="Answer.", tools=[*get_knowledge_tools(limits)])
+        await session.start(agent)
+        return session
+
+    async def report(self) -> None:
+        """Report the timelines, as the end of a call does."""
+        for timeline in self.timelines:
+            await timeline.aclose(Deadline.after(5))
+
+
+@pytest.fixture
+async def call(client: SidecarClient) -> AsyncIterator[TextCall]:
+    """A call in text."""
+    async with AsyncExitStack() as resources:
+        text_call = TextCall(client, resources)
+        yield text_call
+        await text_call.report()

@@ -1,0 +1,84 @@
+"""A language model for tests that says what it was told to say: a double at the provider's edge."""
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+from uuid import uuid4
+
+from livekit.agents import APIConnectOptions, APIError
+from livekit.agents.llm import (
+    LLM,
+    ChatChunk,
+    ChatContext,
+    ChoiceDelta,
+    FunctionToolCall,
+    LLMStream,
+    Tool,
+)
+
+
+@dataclass(frozen=True)
+class Say:
+    """A reply in words."""
+
+    text: str
+
+
+@dataclass(frozen=True)
+class Call:
+    """A call of a tool, with its arguments as the model would write them."""
+
+    arguments: str
+    name: str = "search_knowledge"
+
+
+@dataclass(frozen=True)
+class Fail:
+    """A failure of the provider's, whose text quotes what the caller said."""
+
+    text: str = "provider failed"
+
+
+def search(query: str, **more: Any) -> Call:
+    """A call of the search tool."""
+    return Call(json.dumps({"query": query, **more}))
+
+
+class ScriptedLLM(LLM):
+    """Each completion is the next step of the script; it ends with a fixed sentence."""
+
+    def __init__(self, *steps: Say | Call | Fail) -> None:
+        super().__init__()
+        self._steps = list(steps)
+        self.prompts: list[ChatContext] = []
+
+    def chat(self, *, chat_ctx: ChatContext, tools: list[Tool] | None = None, **options: Any) -> LLMStream:
+        self.prompts.append(chat_ctx.copy())
+        step = self._steps.pop(0) if self._steps else Say("That is all I have.")
+        conn_options: APIConnectOptions = options["conn_options"]
+        return _Stream(self, step, chat_ctx, tools or [], conn_options)
+
+
+class _Stream(LLMStream):
+    def __init__(
+        self,
+        llm: LLM,
+        step: Say | Call | Fail,
+        chat_ctx: ChatContext,
+        tools: Sequence[Tool],
+        conn_options: APIConnectOptions,
+    ) -> None:
+        super().__init__(llm, chat_ctx=chat_ctx, tools=list(tools), conn_options=conn_options)
+        self._step = step
+
+    async def _run(self) -> None:
+        step = self._step
+        if isinstance(step, Fail):
+            raise APIError(step.text, retryable=False)
+        delta = ChoiceDelta(role="assistant")
+        if isinstance(step, Say):
+            delta.content = step.text
+        else:
+            delta.tool_calls = [FunctionToolCall(name=step.name, arguments=step.arguments, call_id=uuid4().hex)]
+        self._event_ch.send_nowait(ChatChunk(id=uuid4().hex, delta=delta))

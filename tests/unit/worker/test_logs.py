@@ -1,0 +1,135 @@
+"""No log line holds what was said, found or dialled, whoever writes it, at whatever level."""
+
+import json
+import logging
+import pickle
+from collections.abc import Iterator
+
+import pytest
+import structlog
+
+from worker import logs
+
+SENTINEL = "sentinel-transcript"
+NUMBER = "+15550100199"
+
+
+@pytest.fixture
+def root() -> Iterator[logging.Logger]:
+    """The root logger, put back as it was."""
+    root = logging.getLogger()
+    handlers, level = root.handlers[:], root.level
+    yield root
+    root.handlers, root.level = handlers, level
+    structlog.reset_defaults()
+
+
+@pytest.fixture
+def lines(root: logging.Logger, capsys: pytest.CaptureFixture[str]) -> "Lines":
+    logs.configure("debug")
+    return Lines(capsys)
+
+
+class Lines:
+    """What was logged since it was last asked."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str]) -> None:
+        self._capsys = capsys
+
+    def all(self) -> list[dict[str, object]]:
+        captured = self._capsys.readouterr()
+        assert captured.out == ""
+        assert SENTINEL not in captured.err
+        assert NUMBER not in captured.err
+        return [json.loads(line) for line in captured.err.splitlines()]
+
+
+def test_our_own_records_are_json_with_their_attributes(lines: Lines) -> None:
+    structlog.get_logger("worker.test").info("call_ended", session_id="1", attempts=2)
+    (line,) = lines.all()
+    timestamp = line.pop("timestamp")
+    assert str(timestamp).endswith("Z")
+    assert line == {
+        "event": "call_ended",
+        "session_id": "1",
+        "attempts": 2,
+        "level": "info",
+        "logger": "worker.test",
+    }
+
+
+def test_a_librarys_attributes_pass_by_name_only(lines: Lines) -> None:
+    extra = {
+        "lk.pii.user_transcript": SENTINEL,
+        "room": f"call-_{NUMBER}_a1",
+        "participant": f"sip_{NUMBER}",
+        "error": ValueError(SENTINEL),
+        "job_id": "AJ_1",
+        "attempt": 2,
+    }
+    logging.getLogger("livekit.agents").warning("failed to recognize speech", extra=extra)
+    (line,) = lines.all()
+    assert line["event"] == "failed to recognize speech"
+    assert (line["job_id"], line["attempt"]) == ("AJ_1", 2)
+    assert not {"room", "participant", "error", "lk.pii.user_transcript"} & line.keys()
+
+
+def test_a_librarys_message_passes_only_as_it_stands_in_the_source(lines: Lines) -> None:
+    logger = logging.getLogger("livekit.agents")
+    logger.error("failed to say text: %s", SENTINEL)
+    logger.error(f"closing due to unrecoverable error: {SENTINEL}")
+    logger.error("closing: " + SENTINEL)
+    first, second, third = lines.all()
+    assert first["event"] == "failed to say text: %s"
+    assert second["event"] == third["event"] == "(not a literal)"
+    assert "test_logs.py" in str(second["source"])
+
+
+def test_exceptions_keep_types_and_places_and_lose_what_they_say(lines: Lines) -> None:
+    for name in ("livekit.agents", "worker.test"):
+        try:
+            try:
+                raise ValueError(SENTINEL)
+            except ValueError as cause:
+                raise RuntimeError(f"{SENTINEL} {NUMBER}") from cause
+        except RuntimeError:
+            logging.getLogger(name).exception("failed")
+    for line in lines.all():
+        chain = line["exception"]
+        assert isinstance(chain, list)
+        assert [each["type"] for each in chain] == ["RuntimeError", "ValueError"]
+        assert "test_logs.py" in chain[0]["at"][-1]
+
+
+def test_a_jobs_records_are_clean_before_they_leave_its_process(root: logging.Logger) -> None:
+    sent: list[logging.LogRecord] = []
+
+    class Queue(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            self.format(record)
+            record.exc_info = None
+            sent.append(pickle.loads(pickle.dumps(record)))
+
+    root.handlers = [Queue()]
+    root.setLevel(logging.DEBUG)
+    logs.configure_job_process()
+    logs.configure_job_process()
+    assert len(root.handlers[0].filters) == 1
+    try:
+        raise RuntimeError(SENTINEL)
+    except RuntimeError:
+        structlog.get_logger("worker.test").exception("call_failed", room_id="RM_1")
+        logging.getLogger("livekit.agents").exception("error", extra={"lk.pii.text": SENTINEL})
+    ours, theirs = sent
+    assert SENTINEL not in repr([ours.__dict__, theirs.__dict__])
+    assert ours.__dict__["room_id"] == "RM_1"
+    assert ours.__dict__["exception"][0]["type"] == "RuntimeError"
+
+
+def test_a_forwarded_record_keeps_its_message(lines: Lines) -> None:
+    record = logging.makeLogRecord(
+        {"name": "livekit.agents", "levelno": 20, "levelname": "INFO", "msg": "registered worker"}
+    )
+    setattr(record, logs._DONE, True)
+    logging.getLogger("livekit.agents").handle(record)
+    assert lines.all()[0]["event"] == "registered worker"

@@ -1,0 +1,165 @@
+"""The talking part of a call: the session as we set it, what it reports, trouble and silence."""
+
+import asyncio
+import re
+from collections.abc import Callable, Coroutine
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, Final, Literal
+from uuid import uuid4
+
+import structlog
+from livekit.agents import AgentSession, inference
+from livekit.agents.llm import ChatMessage
+from livekit.agents.voice import (
+    ConversationItemAddedEvent,
+    ErrorEvent,
+    UserStateChangedEvent,
+)
+
+from contracts import voice as wire
+from worker.call import CallDeps
+from worker.messages import line
+from worker.providers import CONNECT_OPTIONS, Providers
+from worker.sidecar_client import TerminalStatus
+from worker.text import storable
+from worker.timeline import now
+
+_LONGEST_TURN: Final = 8000  # the contract's limit
+_FAILURES_TO_GIVE_UP: Final = 3
+_SOURCES: Final[dict[str, Literal["stt", "llm", "tts", "realtime"]]] = {
+    "stt_error": "stt",
+    "llm_error": "llm",
+    "tts_error": "tts",
+    "realtime_model_error": "realtime",
+}
+
+log = structlog.get_logger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """How a call ended: its terminal status, and a short code for why."""
+
+    status: TerminalStatus
+    reason: str
+
+
+def open_session(providers: Providers, deps: CallDeps, silence_s: float) -> AgentSession[CallDeps]:
+    """The session of a call, with everything local that LiveKit would else do in its cloud.
+
+    Turn detection and interruption are pinned, because their defaults depend on how the process was
+    started. The caller may interrupt from the first word: a telephone cancels its own echo.
+    """
+    return AgentSession(
+        stt=providers.stt,
+        llm=providers.llm,
+        tts=providers.tts,
+        userdata=deps,
+        turn_handling={
+            "turn_detection": inference.TurnDetector(version="v1-mini"),
+            "interruption": {"mode": "vad"},
+        },
+        aec_warmup_duration=None,
+        max_tool_steps=2,
+        user_away_timeout=silence_s,
+        conn_options=CONNECT_OPTIONS,
+    )
+
+
+class Conversation:
+    """Listens to a session: puts turns and errors on the timeline, and leaves no dead air."""
+
+    def __init__(
+        self,
+        session: AgentSession[CallDeps],
+        deps: CallDeps,
+        silence_s: float,
+        hang_up: Callable[[Ending], None],
+    ) -> None:
+        self._session, self._deps = session, deps
+        self._silence_s, self._hang_up = silence_s, hang_up
+        self._failures = 0
+        self._silence: asyncio.Task[None] | None = None
+        self._tasks: set[asyncio.Task[None]] = set()
+        session.on("conversation_item_added", self._on_item)
+        session.on("error", self._on_error)
+        session.on("user_state_changed", self._on_user_state)
+
+    async def aclose(self) -> None:
+        """Stop what is still to be said."""
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _on_item(self, event: ConversationItemAddedEvent) -> None:
+        message = event.item
+        if not isinstance(message, ChatMessage) or message.role not in {"user", "assistant"}:
+            return
+        by_caller = message.role == "user"
+        if "llm_node_ttft" in message.metrics:
+            self._failures = 0
+        latency = message.metrics.get("e2e_latency")
+        self._deps.timeline.add(
+            wire.TurnEvent(
+                id=uuid4(),
+                at=datetime.fromtimestamp(message.created_at, UTC),
+                role="caller" if by_caller else "agent",
+                text=storable(message.text_content or "")[:_LONGEST_TURN],
+                interrupted=None if by_caller else message.interrupted,
+                latency_ms=None if latency is None else max(0.0, latency * 1000),
+            )
+        )
+
+    def _on_error(self, event: ErrorEvent) -> None:
+        source = _SOURCES.get(getattr(event.error, "type", ""))
+        if source is None or event.error.recoverable:
+            return  # it is being tried again
+        code = _code_of(event.error.error)
+        log.warning(
+            "provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code
+        )
+        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
+        self._failures += 1
+        if self._failures >= _FAILURES_TO_GIVE_UP:
+            self._start(self._give_up())
+        elif source != "tts":  # which could not say it
+            self._session.say(line("call.trouble", self._deps.language))
+
+    def _on_user_state(self, event: UserStateChangedEvent) -> None:
+        if self._silence:
+            self._silence.cancel()
+            self._silence = None
+        if event.new_state == "away":
+            self._silence = self._start(self._ask_who_is_silent())
+
+    async def _ask_who_is_silent(self) -> None:
+        """Ask once, wait as long again, then say goodbye; cancelled when the caller is heard."""
+        language = self._deps.language
+        await self._session.say(line("call.still_there", language))
+        await asyncio.sleep(self._silence_s)
+        await self._session.say(line("call.goodbye", language))
+        self._hang_up(Ending("completed", "caller_silent"))
+
+    async def _give_up(self) -> None:
+        """No model answers: apologise and hang up, for nobody can be asked to take the call yet."""
+        self._deps.timeline.add(
+            wire.HandoffEvent(id=uuid4(), at=now(), reason="outage", outcome="failed")
+        )
+        await self._session.say(
+            line("call.out_of_order", self._deps.language), allow_interruptions=False
+        )
+        self._hang_up(Ending("failed", "outage"))
+
+    def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
+        task = asyncio.create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+        return task
+
+
+def _code_of(error: Exception) -> str:
+    """A short code of a provider's error: the HTTP status where there is one, else its type."""
+    status = getattr(error, "status_code", -1)
+    code = f"http_{status}" if isinstance(status, int) and status > 0 else type(error).__name__
+    return re.sub(r"[^A-Za-z0-9_.-]", "_", code)[:64]
