@@ -29,9 +29,7 @@ Oasdiff = Annotated[
 @app.command()
 def generate(
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Write nothing; fail when something would change.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Write nothing; fail when something would change.")] = False,
 ) -> None:
     """Write the models that the documents give."""
     for document in DOCUMENTS:
@@ -49,9 +47,7 @@ def pin(
     *,
     amend: Annotated[
         bool,
-        typer.Option(
-            "--amend", help="Replace the pin of a version that no release (git tag) holds yet."
-        ),
+        typer.Option("--amend", help="Replace the pin of a version that no release (git tag) holds yet."),
     ] = False,
     oasdiff: Oasdiff = None,
 ) -> None:
@@ -71,9 +67,7 @@ def check(
         str | None,
         typer.Option(help="A running sidecar to check instead, such as http://127.0.0.1:8090."),
     ] = None,
-    ci: Annotated[
-        bool, typer.Option("--ci", envvar="CI", help="Fail where a part has to be skipped.")
-    ] = False,
+    ci: Annotated[bool, typer.Option("--ci", envvar="CI", help="Fail where a part has to be skipped.")] = False,
     oasdiff: Oasdiff = None,
 ) -> None:
     """Fail unless documents, pins, pinned copies and models agree and no promise is broken."""

@@ -85,9 +85,7 @@ def version_of(content: bytes, name: str) -> str:
         version = yaml.safe_load(content)["info"]["version"]
         semantic(version)
     except (yaml.YAMLError, KeyError, TypeError, ValueError, AttributeError) as error:
-        raise ContractError(
-            f"{name}: info.version must be a semantic version such as 1.2.0"
-        ) from error
+        raise ContractError(f"{name}: info.version must be a semantic version such as 1.2.0") from error
     return str(version)
 
 

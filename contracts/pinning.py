@@ -35,9 +35,7 @@ def pin(document: Document, oasdiff: Path | None, *, amend: bool) -> str:
     if version in history.sha256:
         _may_amend(document, version, amend=amend)
     elif history.version and semantic(version) < semantic(history.version):
-        raise ContractError(
-            f"{version} is lower than {history.version}, which is pinned: raise info.version"
-        )
+        raise ContractError(f"{version} is lower than {history.version}, which is pinned: raise info.version")
     if base := history.newest_before(version):
         found = changes(find_oasdiff(oasdiff), document.pinned(base), document.path)
         if complaint := misversioned(base, version, found):
@@ -67,8 +65,7 @@ def misversioned(base: str, version: str, found: list[Change]) -> str | None:
 def describe(found: list[Change]) -> str:
     """Changes as lines of text, with breaking ones marked."""
     return "\n".join(
-        f"  {'BREAKING' if change.breaking else 'change  '}  {change.where}: {change.what}"
-        for change in found
+        f"  {'BREAKING' if change.breaking else 'change  '}  {change.where}: {change.what}" for change in found
     )
 
 
@@ -83,10 +80,7 @@ def faults(document: Document) -> Iterator[str]:
         return
     version, name = document.version(), document.path.name
     if version != history.version:
-        yield (
-            f"{name} says version {version}, but {history.version} is pinned: "
-            "run `python -m contracts pin`"
-        )
+        yield (f"{name} says version {version}, but {history.version} is pinned: run `python -m contracts pin`")
     elif digest(document.path.read_bytes()) != history.sha256.get(version):
         yield (
             f"{name} was edited since {version} was pinned: raise info.version and run "
@@ -113,9 +107,7 @@ def step_fault(document: Document, oasdiff: Path | None) -> str | None:
     base = document.history().newest_before(version)
     if base is None:
         return None
-    return misversioned(
-        base, version, changes(find_oasdiff(oasdiff), document.pinned(base), document.path)
-    )
+    return misversioned(base, version, changes(find_oasdiff(oasdiff), document.pinned(base), document.path))
 
 
 def model_drift(document: Document) -> str | None:
@@ -123,10 +115,7 @@ def model_drift(document: Document) -> str | None:
     current = document.models.read_text("utf-8") if document.models.exists() else ""
     if generation.generate(document) == current:
         return None
-    return (
-        f"{document.models.name} is not what {document.path.name} generates: "
-        "run `python -m contracts generate`"
-    )
+    return f"{document.models.name} is not what {document.path.name} generates: run `python -m contracts generate`"
 
 
 def _validate(document: Document) -> None:
@@ -151,9 +140,7 @@ def _may_amend(document: Document, version: str, *, amend: bool) -> None:
             "holds this version, run `python -m contracts pin --amend`"
         )
     if released := _releases_with(document.pinned(version)):
-        raise ContractError(
-            f"{version} is in release {released[0]}, so it stays as it is: raise info.version"
-        )
+        raise ContractError(f"{version} is in release {released[0]}, so it stays as it is: raise info.version")
 
 
 def _releases_with(copy: Path) -> list[str]:

@@ -5,6 +5,7 @@ import json
 from collections.abc import AsyncIterator, Coroutine
 from contextlib import asynccontextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal, NoReturn, TypeVar
 from uuid import UUID
@@ -17,15 +18,24 @@ from pgvector.psycopg import register_vector_async
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
+from contracts.voice import SearchRequest
 from retrieval_sidecar import migrations
-from retrieval_sidecar.database import Connection, translated_errors
+from retrieval_sidecar.database import Connection, create_pool, translated_errors
+from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings import create_embedder
 from retrieval_sidecar.errors import InvalidRequest, SidecarError
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.ingest.load import Loaded, load_organization
+from retrieval_sidecar.knowledge.agents import agent_of_number
+from retrieval_sidecar.knowledge.phone_numbers import to_e164
+from retrieval_sidecar.scope.resolve import scope_of_agent
+from retrieval_sidecar.search.explain import print_outcome
+from retrieval_sidecar.search.service import Outcome, SearchService
+from retrieval_sidecar.self_test import run_checks
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.telemetry import configure_logging
 from retrieval_sidecar.voice import tokens
+from retrieval_sidecar.voice.answers import to_response
 from retrieval_sidecar.voice.app import create_app
 
 app = typer.Typer(
@@ -95,6 +105,30 @@ def load(
         raise typer.Exit(1)
 
 
+@app.command()
+def search(
+    query: Annotated[str, typer.Argument(help="What a caller asks.")],
+    number: Annotated[str, typer.Option(help="The number dialled; its agent's scope is searched.")],
+    caller: Annotated[str | None, typer.Option(help="The caller's number; without it, an unknown caller.")] = None,
+    *,
+    explain: Annotated[bool, typer.Option("--explain", help="Also what was found and not given, and why.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="The contract's answer, for machines.")] = False,
+) -> None:
+    """Search as a call would; prints what the agent would be given."""
+    outcome = _run(_search(_settings(), query, number, caller))
+    if as_json:
+        out.print_json(to_response(outcome, has_parts=False).to_wire())
+    else:
+        print_outcome(outcome, out, explain=explain)
+
+
+@app.command("self-test")
+def self_test() -> None:
+    """Try each part that a search leans on; exit status 0 when all of them hold."""
+    if not _run(_self_test(_settings())):
+        raise typer.Exit(1)
+
+
 @token_app.command("create")
 def create_token(
     name: Annotated[str, typer.Argument(help="What it is for, such as the worker's name.")],
@@ -112,7 +146,9 @@ def create_token(
 
 
 @token_app.command("revoke")
-def revoke_token(token_id: Annotated[UUID, typer.Argument(help="The part of the token between its underscores.")]) -> None:
+def revoke_token(
+    token_id: Annotated[UUID, typer.Argument(help="The part of the token between its underscores.")],
+) -> None:
     """End a voice token at once."""
 
     async def revoke() -> bool:
@@ -127,7 +163,10 @@ def revoke_token(token_id: Annotated[UUID, typer.Argument(help="The part of the 
 async def _health(url: str) -> None:
     try:
         timeout = aiohttp.ClientTimeout(total=5)
-        async with aiohttp.ClientSession(timeout=timeout) as session, session.get(f"{url.rstrip('/')}/readyz") as answer:
+        async with (
+            aiohttp.ClientSession(timeout=timeout) as session,
+            session.get(f"{url.rstrip('/')}/readyz") as answer,
+        ):
             body = await answer.json()
     except (aiohttp.ClientError, TimeoutError, ValueError):
         _fail(f"No sidecar answers at {url}. Start one: retrieval-sidecar serve")
@@ -154,6 +193,37 @@ async def _load(settings: Settings, organization: Path, items: Path) -> tuple[Lo
     finally:
         await embedder.close()
     return loaded, passages
+
+
+async def _search(settings: Settings, query: str, number: str, caller: str | None) -> Outcome:
+    embedder = create_embedder(settings)
+    await embedder.start()
+    pool = create_pool(settings.conninfo("voice"), 1)
+    try:
+        async with translated_errors():
+            await pool.open(wait=True)
+            async with pool.connection() as connection:
+                organization_id, agent_id = await agent_of_number(connection, number)
+        request = SearchRequest(org_id=organization_id, agent_id=agent_id, query=query[:500])
+        resolve = partial(scope_of_agent, organization_id, agent_id, to_e164(caller))
+        return await SearchService(pool, embedder).search(resolve, request, Deadline.after(LONGEST_S))
+    finally:
+        await pool.close()
+        await embedder.close()
+
+
+async def _self_test(settings: Settings) -> bool:
+    embedder = create_embedder(settings)
+    all_hold = True
+    try:
+        async with _connected(settings, "voice") as connection:
+            async for check in run_checks(connection, embedder):
+                all_hold &= check.ok
+                mark = "[green]ok[/]" if check.ok else "[red]failed[/]"
+                out.print(f"{mark} {check.name}: {check.found}" + ("" if check.ok else f". {check.hint}"))
+    finally:
+        await embedder.close()
+    return all_hold
 
 
 @asynccontextmanager

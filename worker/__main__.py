@@ -78,8 +78,7 @@ def _check(chosen: Settings, wait_s: float) -> None:
         _fail("The sidecar does not know ANSWERLINE_SIDECAR_TOKEN: make a voice token there.")
     except SidecarUnavailableError as error:
         _fail(
-            f"The sidecar at {chosen.sidecar_url} is not ready ({error.code}): start it, or set"
-            " ANSWERLINE_SIDECAR_URL."
+            f"The sidecar at {chosen.sidecar_url} is not ready ({error.code}): start it, or set ANSWERLINE_SIDECAR_URL."
         )
     except SidecarError as error:
         _fail(f"{chosen.sidecar_url} does not answer as a sidecar does ({error.code}).")

@@ -116,9 +116,7 @@ class Conversation:
         if source is None or event.error.recoverable:
             return  # it is being tried again
         code = _code_of(event.error.error)
-        log.warning(
-            "provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code
-        )
+        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
         self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
         self._failures += 1
         if self._failures >= _FAILURES_TO_GIVE_UP:
@@ -143,12 +141,8 @@ class Conversation:
 
     async def _give_up(self) -> None:
         """No model answers: apologise and hang up, for nobody can be asked to take the call yet."""
-        self._deps.timeline.add(
-            wire.HandoffEvent(id=uuid4(), at=now(), reason="outage", outcome="failed")
-        )
-        await self._session.say(
-            line("call.out_of_order", self._deps.language), allow_interruptions=False
-        )
+        self._deps.timeline.add(wire.HandoffEvent(id=uuid4(), at=now(), reason="outage", outcome="failed"))
+        await self._session.say(line("call.out_of_order", self._deps.language), allow_interruptions=False)
         self._hang_up(Ending("failed", "outage"))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:

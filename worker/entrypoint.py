@@ -109,9 +109,7 @@ class Call:
 
     async def _answer(self, caller: rtc.RemoteParticipant) -> None:
         client = await self._resources.enter_async_context(
-            SidecarClient.connect(
-                str(self._settings.sidecar_url), self._settings.sidecar_token.get_secret_value()
-            )
+            SidecarClient.connect(str(self._settings.sidecar_url), self._settings.sidecar_token.get_secret_value())
         )
         job = self._ctx.job
         try:
@@ -146,9 +144,7 @@ class Call:
         session.on("close", self._on_session_closed)
         self._conversation = Conversation(session, deps, silence_s, self.hang_up)
         agent = PhoneAgent(bootstrap, language, get_knowledge_tools())
-        await session.start(
-            agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False
-        )
+        await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
 
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
@@ -185,11 +181,7 @@ class Call:
     def _on_participant_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         if self._caller and participant.identity == self._caller.identity:
             hung_up = participant.disconnect_reason in _HUNG_UP
-            self.hang_up(
-                Ending("completed", "caller_hung_up")
-                if hung_up
-                else Ending("failed", "caller_lost")
-            )
+            self.hang_up(Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost"))
 
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))

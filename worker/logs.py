@@ -19,31 +19,32 @@ _ATTRIBUTES = frozenset(
         "active_jobs", "agent_name", "attempt", "call_id", "code", "dispatch_id", "elapsed",
         "elapsed_time", "function", "id", "job_id", "load", "max_retry", "pid", "protocol",
         "region", "retry_count", "room_id", "rtc-version", "session_id", "speech_id", "threshold",
-        "timeout", "version", "worker_id",
+        "timeout", "version", "worker_id", "exception", "source", "content_judged",
     }
 )  # fmt: skip
 _STANDARD = frozenset(logging.makeLogRecord({}).__dict__) | {"message", "asctime", "taskName"}
-_DONE = "content_free"
+_JUDGED = "content_judged"
 
 
 class ContentFree(logging.Filter):
-    """Takes the content out of each record, in place, once: a job's records pass two processes."""
+    """Takes the content out of each record, in place, in the job's process and in the main one."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         """Clean the record; none is dropped."""
-        if hasattr(record, _DONE):
-            return True
-        if record.exc_info and record.exc_info[1]:
-            record.exception = _without_content(record.exc_info[1])
-        record.exc_info = record.exc_text = record.stack_info = None
         ours = record.name.partition(".")[0] == _OURS
-        if not ours:
-            record.msg = record.msg if record.args or _is_literal(record) else "(not a literal)"
-            record.args = None
-            for name in record.__dict__.keys() - _STANDARD - _ATTRIBUTES - {"exception"}:
-                delattr(record, name)
-            record.source = f"{record.pathname}:{record.lineno}"
-        setattr(record, _DONE, True)
+        if not hasattr(record, _JUDGED):
+            setattr(record, _JUDGED, True)
+            if record.exc_info and record.exc_info[1]:
+                record.exception = _without_content(record.exc_info[1])
+            if not ours:
+                record.msg = record.msg if record.args or _is_literal(record) else "(not a literal)"
+                record.args = None
+                record.source = f"{record.pathname}:{record.lineno}"
+        record.exc_info = record.exc_text = record.stack_info = None
+        # LiveKit adds the room's name to a job's records when they come to the main process
+        added = record.__dict__.keys() - _STANDARD
+        for name in {"room"} & added if ours else added - _ATTRIBUTES:
+            delattr(record, name)
         return True
 
 
@@ -60,7 +61,7 @@ def configure(level: str) -> None:
             ],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-                _without_marker,
+                _without_leftovers,
                 structlog.processors.JSONRenderer(),
             ],
         )
@@ -127,8 +128,9 @@ def _is_literal(record: logging.LogRecord) -> bool:
     return False
 
 
-def _without_marker(
+def _without_leftovers(
     _logger: structlog.typing.WrappedLogger, _method: str, event: structlog.typing.EventDict
 ) -> structlog.typing.EventDict:
-    event.pop(_DONE, None)
+    for name in (_JUDGED, "message"):
+        event.pop(name, None)
     return event

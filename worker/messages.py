@@ -1,4 +1,3 @@
-# ruff: noqa: RUF001 - Russian is written in letters that look like Latin ones
 """The agent's canned lines, by message key and language, for when no model phrases the answer.
 
 The keys `knowledge.*` are the contract's. A language without lines of its own hears English.

@@ -10,9 +10,7 @@ from worker.settings import Settings
 
 # A caller waits: fail over to a canned line within seconds (LiveKit's default is up to 44 s).
 _QUICK = APIConnectOptions(max_retry=1, retry_interval=0.3, timeout=5.0)
-CONNECT_OPTIONS = SessionConnectOptions(
-    stt_conn_options=_QUICK, llm_conn_options=_QUICK, tts_conn_options=_QUICK
-)
+CONNECT_OPTIONS = SessionConnectOptions(stt_conn_options=_QUICK, llm_conn_options=_QUICK, tts_conn_options=_QUICK)
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,9 +88,7 @@ class _Searched:
     result_ids: tuple[UUID, ...] = ()
 
 
-def get_knowledge_tools(
-    limits: SearchLimits | None = None, clock: Clock = monotonic
-) -> list[KnowledgeTool]:
+def get_knowledge_tools(limits: SearchLimits | None = None, clock: Clock = monotonic) -> list[KnowledgeTool]:
     """The tools by which the agent reaches the knowledge; scope and session are the call's own."""
     bounds = limits or SearchLimits()
 
@@ -125,9 +123,7 @@ async def _search(
     deps = ctx.userdata
     query = _query(arguments)
     if query is None:
-        log.info(
-            "search_arguments_refused", session_id=str(deps.ids.session_id), count=len(arguments)
-        )
+        log.info("search_arguments_refused", session_id=str(deps.ids.session_id), count=len(arguments))
         return _without_answer("invalid_query", deps)
     http_deadline = Deadline(deadline.at - (limits.total - limits.http), deadline.clock)
     request = SearchRequest(
@@ -137,9 +133,7 @@ async def _search(
         utterance=_utterance(ctx),
         language=language_of(query, deps.language),
     )
-    search = asyncio.create_task(
-        deps.client.search(deps.ids.session_id, request, http_deadline, attempts)
-    )
+    search = asyncio.create_task(deps.client.search(deps.ids.session_id, request, http_deadline, attempts))
     try:
         async with _filler(ctx, limits.filler):
             await _wait(search, ctx.speech_handle, deadline)
@@ -153,9 +147,7 @@ async def _search(
         search.cancel()
 
 
-async def _wait(
-    search: asyncio.Task[SearchResponse], speech: SpeechHandle, deadline: Deadline
-) -> None:
+async def _wait(search: asyncio.Task[SearchResponse], speech: SpeechHandle, deadline: Deadline) -> None:
     """Return when the search is done, the caller has spoken, or nothing is left of the deadline."""
     done_or_late = asyncio.create_task(asyncio.wait({search}, timeout=deadline.remaining()))
     try:

@@ -39,9 +39,7 @@ def create_server(settings: Settings) -> AgentServer:
         preload_modules=["worker.entrypoint"],
         log_level=settings.log_level.upper() if settings.log_level != "warning" else "WARN",
     )
-    server.rtc_session(
-        entrypoint.answer, agent_name=settings.agent_name, on_session_end=entrypoint.finish
-    )
+    server.rtc_session(entrypoint.answer, agent_name=settings.agent_name, on_session_end=entrypoint.finish)
     return server
 
 

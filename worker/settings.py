@@ -30,22 +30,12 @@ class SettingsError(Exception):
 class Settings(BaseSettings):
     """Everything that an operator may set: `ANSWERLINE_` and the name, or the alias as it is."""
 
-    model_config = SettingsConfigDict(
-        env_prefix=_PREFIX, extra="ignore", frozen=True, hide_input_in_errors=True
-    )
+    model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True, hide_input_in_errors=True)
 
-    livekit_url: LiveKitUrl = Field(
-        validation_alias="LIVEKIT_URL", description="The LiveKit server, ws:// or wss://."
-    )
-    livekit_api_key: NotBlank = Field(
-        validation_alias="LIVEKIT_API_KEY", description="API key of the LiveKit server."
-    )
-    livekit_api_secret: Secret = Field(
-        validation_alias="LIVEKIT_API_SECRET", description="Secret of that API key."
-    )
-    agent_name: NotBlank = Field(
-        default="answerline", description="The name by which a SIP dispatch rule asks for us."
-    )
+    livekit_url: LiveKitUrl = Field(validation_alias="LIVEKIT_URL", description="The LiveKit server, ws:// or wss://.")
+    livekit_api_key: NotBlank = Field(validation_alias="LIVEKIT_API_KEY", description="API key of the LiveKit server.")
+    livekit_api_secret: Secret = Field(validation_alias="LIVEKIT_API_SECRET", description="Secret of that API key.")
+    agent_name: NotBlank = Field(default="answerline", description="The name by which a SIP dispatch rule asks for us.")
 
     sidecar_url: AnyHttpUrl = Field(
         default=AnyHttpUrl("http://127.0.0.1:8090"),
@@ -128,9 +118,7 @@ def table() -> str:
     rows = ["| variable | default | meaning |", "|---|---|---|"]
     for name, field in Settings.model_fields.items():
         default = "required" if field.is_required() else f"`{field.default}`"
-        rows.append(
-            f"| `{field.validation_alias or _variable(name)}` | {default} | {field.description} |"
-        )
+        rows.append(f"| `{field.validation_alias or _variable(name)}` | {default} | {field.description} |")
     return "\n".join(rows)
 
 

@@ -136,9 +136,7 @@ class SidecarClient:
         path = f"{_SESSIONS}/{session_id}/tools/knowledge-search"
         return await self._post(path, request, SearchResponse, deadline, attempts)
 
-    async def report(
-        self, ids: SessionIds, events: list[Event], deadline: Deadline
-    ) -> EventsAccepted:
+    async def report(self, ids: SessionIds, events: list[Event], deadline: Deadline) -> EventsAccepted:
         """Add 1 to 100 events to the call's timeline.
 
         Raises:
@@ -148,9 +146,7 @@ class SidecarClient:
         path = f"{_SESSIONS}/{ids.session_id}/events"
         return await self._post(path, request, EventsAccepted, deadline)
 
-    async def end(
-        self, ids: SessionIds, status: TerminalStatus, reason: str, deadline: Deadline
-    ) -> Ended:
+    async def end(self, ids: SessionIds, status: TerminalStatus, reason: str, deadline: Deadline) -> Ended:
         """End the session, trying as long as the deadline lets us.
 
         Raises:
@@ -181,9 +177,7 @@ class SidecarClient:
             return _parsed(answer, content)
 
         retrying = AsyncRetrying(
-            retry=retry_if_exception_type(
-                SidecarUnavailableError if persistent else _TransientError
-            ),
+            retry=retry_if_exception_type(SidecarUnavailableError if persistent else _TransientError),
             stop=_passed(deadline) if persistent else stop_after_attempt(2),
             wait=wait_exponential(multiplier=0.2, max=2) if persistent else wait_fixed(0.05),
             reraise=True,
@@ -194,9 +188,7 @@ class SidecarClient:
         except TimeoutError:
             raise SidecarUnavailableError("timeout") from None
 
-    async def _exchange(
-        self, method: str, path: str, body: bytes | None, deadline: Deadline
-    ) -> tuple[int, bytes]:
+    async def _exchange(self, method: str, path: str, body: bytes | None, deadline: Deadline) -> tuple[int, bytes]:
         remaining = min(deadline.remaining(), _EXCHANGE_S)
         headers = {"X-Deadline-Ms": str(max(1, int(remaining * 1000)))}
         if body is not None:

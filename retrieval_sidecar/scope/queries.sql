@@ -1,7 +1,5 @@
--- name: resolve
--- Everything that decides what this call may hear, read afresh for each search. No row: session, agent and
--- organization do not belong together, or the call has ended.
-select
+-- name: scope_columns
+-- Everything that decides what a call may hear. `s` has the organization, the agent, the contact and the narrowing.
     s.contact_id,
     o.time_zone,
     o.default_language,
@@ -52,6 +50,11 @@ select
         select b.base_key from knowledge_base b
         where b.organization_id = s.organization_id and b.base_id = any(s.narrowed_base_ids)
     ) end as narrowed_base_keys
+
+-- name: of_session
+-- Read afresh for each search. No row: session, agent, organization and token do not belong together, or the call has
+-- ended.
+select /*include scope_columns*/
 from call_session s
 join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id
 join organization o on o.organization_id = s.organization_id
@@ -59,6 +62,21 @@ join voice_token_grant t on t.organization_id = s.organization_id and t.token_id
 left join embedding_space e on e.organization_id = s.organization_id and e.active
 where s.organization_id = %(organization_id)s and s.session_id = %(session_id)s and s.agent_id = %(agent_id)s
     and s.status = 'active';
+
+-- name: of_agent
+-- What a call of this contact to this agent would hear, without a call.
+select /*include scope_columns*/
+from (
+    select a.organization_id, a.agent_id, null::uuid[] as narrowed_base_ids, (
+        select c.contact_id from contact c
+        where c.organization_id = a.organization_id and c.phone_number = %(caller_number)s
+    ) as contact_id
+    from phone_agent a
+    where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s
+) s
+join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id
+join organization o on o.organization_id = s.organization_id
+left join embedding_space e on e.organization_id = s.organization_id and e.active;
 
 -- name: snapshot
 -- What is selected, as the operator sees it; for the session's record.

@@ -67,23 +67,33 @@ class Scope:
     model: str | None
 
 
-async def resolve_scope(connection: Connection, key: SessionKey, now: datetime) -> Scope:
-    """Read the scope of a session afresh. Raises NotFound where the four of `key` do not belong together."""
+async def scope_of_session(key: SessionKey, connection: Connection, now: datetime) -> Scope:
+    """The scope of a call. Raises NotFound where the four of `key` do not belong together, or the call has ended."""
+    parameters = {
+        "organization_id": key.organization_id,
+        "agent_id": key.agent_id,
+        "session_id": key.session_id,
+        "token_id": key.token_id,
+    }
+    return await _resolve(connection, "of_session", parameters, now)
+
+
+async def scope_of_agent(
+    organization_id: UUID, agent_id: UUID, caller_number: str | None, connection: Connection, now: datetime
+) -> Scope:
+    """The scope that a call of this number (E.164) to this agent would have. Raises NotFound."""
+    parameters = {"organization_id": organization_id, "agent_id": agent_id, "caller_number": caller_number}
+    return await _resolve(connection, "of_agent", parameters, now)
+
+
+async def _resolve(connection: Connection, name: str, parameters: dict[str, Any], now: datetime) -> Scope:
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(
-            _SQL["resolve"],
-            {
-                "organization_id": key.organization_id,
-                "agent_id": key.agent_id,
-                "session_id": key.session_id,
-                "token_id": key.token_id,
-            },
-        )
+        await cursor.execute(_SQL[name], parameters)
         row = await cursor.fetchone()
     if row is None:
         raise NotFound
     return Scope(
-        organization_id=key.organization_id,
+        organization_id=parameters["organization_id"],
         instruction_keys=row["instruction_keys"],
         knowledge=_knowledge(row),
         narrowed_base_keys=row["narrowed_base_keys"],

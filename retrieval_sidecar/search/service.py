@@ -2,7 +2,7 @@
 
 import asyncio
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -17,7 +17,7 @@ from retrieval_sidecar.database import Connection, Pool, translated_errors
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.errors import DeadlineExceeded, EmbedderUnavailable
-from retrieval_sidecar.scope.resolve import Scope, SessionKey, resolve_scope
+from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
 from retrieval_sidecar.search.relevance import calibration_of
@@ -35,6 +35,7 @@ _POOL = 24  # candidates of each leg; the best five of a hybrid order lie well w
 _FOR_DATABASE_S = 0.4  # kept back from the embedder, so that a slow one still leaves time to search by words
 
 Clock = Callable[[], datetime]
+Resolve = Callable[[Connection, datetime], Awaitable[Scope]]
 Status = Literal["ok", "no_match", "restricted_empty"]
 
 
@@ -79,12 +80,15 @@ class SearchService:
         self._embedder = embedder
         self._clock = clock
 
-    async def search(self, key: SessionKey, request: SearchRequest, deadline: Deadline) -> Outcome:
-        """Search within what the session's agent may tell its contact.
+    async def search(self, resolve: Resolve, request: SearchRequest, deadline: Deadline) -> Outcome:
+        """Search within a scope.
+
+        Args:
+            resolve: reads the scope, afresh, while the query is embedded.
 
         Raises:
             InvalidRequest: a query or sub-question is blank or too long.
-            NotFound: the session, agent and organization do not belong together.
+            NotFound: from `resolve`.
             DeadlineExceeded, Unavailable: see `retrieval_sidecar.errors`.
         """
         started = time.perf_counter()
@@ -93,7 +97,7 @@ class SearchService:
         drafts = [Question.read(text, utterance=None, language=None, default_language="en") for text in texts]
         try:
             async with asyncio.timeout_at(deadline.at), translated_errors():
-                (vectors, embed_ms), scope = await self._embed_and_resolve(key, drafts, deadline)
+                (vectors, embed_ms), scope = await self._embed_and_resolve(resolve, drafts, deadline)
                 if scope.model != self._embedder.model:
                     vectors = None  # what is stored was embedded by another model: words alone can be compared
                 questions = [
@@ -126,19 +130,16 @@ class SearchService:
         )
 
     async def _embed_and_resolve(
-        self, key: SessionKey, questions: Sequence[Question], deadline: Deadline
+        self, resolve: Resolve, questions: Sequence[Question], deadline: Deadline
     ) -> tuple[tuple[Vectors | None, float], Scope]:
         # Together: the scope is read in the time that the embedding takes anyway.
         embedding = asyncio.create_task(self._embed([each.text for each in questions], deadline))
         try:
-            scope = await self._resolve(key)
+            async with self._pool.connection() as connection:
+                scope = await resolve(connection, self._clock())
             return await embedding, scope
         finally:
             embedding.cancel()
-
-    async def _resolve(self, key: SessionKey) -> Scope:
-        async with self._pool.connection() as connection:
-            return await resolve_scope(connection, key, self._clock())
 
     async def _embed(self, texts: Sequence[str], deadline: Deadline) -> tuple[Vectors | None, float]:
         """The vectors and the milliseconds they took; None where the embedder is down or over its share."""

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
@@ -20,7 +21,7 @@ from contracts.voice import (
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.errors import DeadlineExceeded, SidecarError
-from retrieval_sidecar.scope.resolve import SessionKey
+from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
 from retrieval_sidecar.search.service import Clock, Outcome, SearchService
 from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
 from retrieval_sidecar.voice import sessions
@@ -80,7 +81,7 @@ class VoiceHandlers:
         session_id = read_session_id(request)
         body = await read_body(request, SearchRequest)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
-        outcome = await self._search.search(key, body, deadline)
+        outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
         self._background.start(self._log_search(key, body, outcome))
         log.info(
             "search",

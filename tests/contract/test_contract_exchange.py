@@ -70,17 +70,13 @@ UNAVAILABLE: dict[str, Any] = {
 }
 
 
-def request(
-    path: str = SEARCH, body: Any = QUESTION, headers: dict[str, str] | None = None
-) -> RequestSeen:
+def request(path: str = SEARCH, body: Any = QUESTION, headers: dict[str, str] | None = None) -> RequestSeen:
     raw = body if isinstance(body, bytes) else json.dumps(body).encode()
     return RequestSeen("POST", path, {**JSON, **TOKEN} if headers is None else headers, raw)
 
 
 def response(status: int, body: Any, headers: dict[str, str] = JSON) -> ResponseSeen:
-    return ResponseSeen(
-        status, headers, body if isinstance(body, bytes) else json.dumps(body).encode()
-    )
+    return ResponseSeen(status, headers, body if isinstance(body, bytes) else json.dumps(body).encode())
 
 
 def events(**changed: Any) -> RequestSeen:
@@ -202,9 +198,7 @@ def test_a_wrong_response_is_named(asked: RequestSeen, wrong: ResponseSeen, name
 
 
 @asynccontextmanager
-async def sidecar(
-    answer: Callable[[], web.StreamResponse], *watched: Any
-) -> AsyncIterator[TestServer]:
+async def sidecar(answer: Callable[[], web.StreamResponse], *watched: Any) -> AsyncIterator[TestServer]:
     async def handler(_request: web.Request) -> web.StreamResponse:
         return answer()
 
@@ -227,9 +221,7 @@ async def test_a_fake_sidecar_is_held_to_the_contract() -> None:
     )
     guard = contract_checked_middleware(exchanges)
     async with sidecar(lambda: next(answers), guard) as server, TestClient(server) as client:
-        statuses = [
-            (await client.post(SEARCH, json=QUESTION, headers=TOKEN)).status for _ in range(4)
-        ]
+        statuses = [(await client.post(SEARCH, json=QUESTION, headers=TOKEN)).status for _ in range(4)]
         statuses.append((await client.post(SEARCH, json={}, headers=TOKEN)).status)
         statuses.append((await client.get("/nowhere")).status)
 

@@ -83,9 +83,7 @@ class ContractChecker:
         success is a violation. Outside the documented paths and methods a problem document of 404
         or 405 is the one right answer.
         """
-        errors = list(
-            self._api.iter_response_errors(_CoreRequest(request), _CoreResponse(response))
-        )
+        errors = list(self._api.iter_response_errors(_CoreRequest(request), _CoreResponse(response)))
         if any(isinstance(error, PathNotFound | OperationNotFound) for error in errors):
             return _not_a_refusal(response)
         violations = _described(errors)
@@ -170,9 +168,7 @@ def contract_checked_client_middleware() -> ClientMiddlewareType:
         body = await request.body.as_bytes() if isinstance(request.body, Payload) else request.body
         seen = RequestSeen(request.method, request.url.path, request.headers, body)
         response = await handler(request)
-        checker.assert_response(
-            seen, ResponseSeen(response.status, response.headers, await response.read())
-        )
+        checker.assert_response(seen, ResponseSeen(response.status, response.headers, await response.read()))
         return response
 
     return middleware

@@ -45,7 +45,7 @@ def search(query: str, **more: Any) -> Call:
     return Call(json.dumps({"query": query, **more}))
 
 
-class ScriptedLLM(LLM):
+class ScriptedLLM(LLM[Any]):
     """Each completion is the next step of the script; it ends with a fixed sentence."""
 
     def __init__(self, *steps: Say | Call | Fail) -> None:
@@ -63,7 +63,7 @@ class ScriptedLLM(LLM):
 class _Stream(LLMStream):
     def __init__(
         self,
-        llm: LLM,
+        llm: LLM[Any],
         step: Say | Call | Fail,
         chat_ctx: ChatContext,
         tools: Sequence[Tool],

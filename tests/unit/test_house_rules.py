@@ -92,9 +92,7 @@ def sql_literals(source: str) -> Iterator[int]:
     """The number of each line where a string that is a statement begins; docstrings are none."""
     tree = ast.parse(source)
     prose = {
-        id(node.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
     }
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
@@ -148,8 +146,7 @@ def test_sql_stands_in_sql_files() -> None:
         for line in sql_literals((ROOT / path).read_text("utf-8"))
     ]
     assert not found, (
-        "Make it a named query of the package's .sql file, with a comment that says why it is so:\n"
-        + "\n".join(found)
+        "Make it a named query of the package's .sql file, with a comment that says why it is so:\n" + "\n".join(found)
     )
 
 

@@ -37,9 +37,7 @@ def test_water():
 def kitchen(tmp_path: Path) -> Path:
     (tmp_path / "conftest.py").write_text(PLUGIN)
     (tmp_path / "test_kitchen.py").write_text(TEST)
-    (tmp_path / "pytest.ini").write_text(
-        "[pytest]\naddopts = --strict-markers -p no:cacheprovider\n"
-    )
+    (tmp_path / "pytest.ini").write_text("[pytest]\naddopts = --strict-markers -p no:cacheprovider\n")
     return tmp_path
 
 

@@ -35,9 +35,9 @@ SHORT = SearchLimits(total=0.4, http=0.3, grace=0.05, filler=10)
 QUESTION = "Hi, what is the door code for the north entrance?"
 
 
-async def ask(session: AgentSession[CallDeps], words: str = QUESTION) -> tuple[dict[str, Any], RunResult]:
+async def ask(session: AgentSession[CallDeps], words: str = QUESTION) -> tuple[dict[str, Any], RunResult[None]]:
     """What the tool gave the model when the caller said this, and the whole turn."""
-    result = await session.run(user_input=words)
+    result: RunResult[None] = await session.run(user_input=words)
     outputs = [event.item.output for event in result.events if event.type == "function_call_output"]
     assert len(outputs) == 1
     assert all(not event.item.is_error for event in result.events if hasattr(event.item, "is_error"))

@@ -1,8 +1,7 @@
 """Who is called by whom: what is believed, and of whom."""
 
-from typing import Any
 from types import SimpleNamespace
-from typing import cast
+from typing import Any, cast
 from uuid import UUID
 
 import pytest
