@@ -1,6 +1,6 @@
 """The base of every generated contract model."""
 
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, from_json
@@ -12,8 +12,12 @@ class ContractModel(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
 
     @classmethod
-    def from_wire(cls, body: bytes | str) -> Self:
+    def from_wire(cls, body: bytes | str, *, unknown: Literal["forbid", "ignore"] = "forbid") -> Self:
         """Read JSON as strictly as the OpenAPI document does.
+
+        Args:
+            unknown: what becomes of fields that are not known here. A server forbids them; a client ignores them, for
+                a server of a newer minor version may have added some.
 
         Beside what the fields say: no value is coerced from another type, a field may be left out but is never
         `null`, and no string holds NUL, which PostgreSQL cannot store.
@@ -24,7 +28,7 @@ class ContractModel(BaseModel):
         errors = list(_unstorable(_parsed(body), ()))
         if errors:
             raise ValidationError.from_exception_data(cls.__name__, errors, input_type="json")
-        return cls.model_validate_json(body, strict=True)
+        return cls.model_validate_json(body, strict=True, extra=unknown)
 
     def to_wire(self) -> str:
         """Write JSON with the wire's names, leaving out what is absent."""

@@ -1,7 +1,7 @@
 """PostgreSQL 18 with pgvector on this machine, from a wheel: for development, the demo and tests."""
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,10 +9,13 @@ from urllib.parse import quote
 
 import psycopg
 from psycopg import sql
+from psycopg.rows import TupleRow
 
 from retrieval_sidecar.errors import ConfigurationError
+from retrieval_sidecar.sql import load as load_sql
 
 OWNER = "answerline_owner"
+_SQL = load_sql("retrieval_sidecar", "local_database.sql")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,20 +29,16 @@ class LocalServer:
 
     def create_database(self, name: str, *, template: str = "template1") -> None:
         """Create a database that `answerline_owner` owns, unless it is there."""
-        with psycopg.connect(self.url("postgres", "postgres"), autocommit=True) as connection:
-            found = connection.execute("select true from pg_database where datname = %s", [name]).fetchone()
-            if not found:
-                connection.execute(
-                    sql.SQL("create database {} owner {} template {}").format(
-                        sql.Identifier(name), sql.Identifier(OWNER), sql.Identifier(template)
-                    )
-                )
-        with psycopg.connect(self.url("postgres", name), autocommit=True) as connection:
-            connection.execute("create extension if not exists vector")
+        names = {"name": name, "owner": OWNER, "template": template}
+        with _connected(self, "postgres") as connection:
+            if not connection.execute(_SQL["database_exists"], names).fetchone():
+                connection.execute(_named("create_database", names))
+        with _connected(self, name) as connection:
+            connection.execute(_SQL["create_vector"])
 
     def drop_database(self, name: str) -> None:
-        with psycopg.connect(self.url("postgres", "postgres"), autocommit=True) as connection:
-            connection.execute(sql.SQL("drop database if exists {} with (force)").format(sql.Identifier(name)))
+        with _connected(self, "postgres") as connection:
+            connection.execute(_named("drop_database", {"name": name}))
 
 
 @contextmanager
@@ -63,8 +62,16 @@ def local_server(data_dir: Path) -> Iterator[LocalServer]:
     with get_server(data_dir) as server:
         info = server.get_postmaster_info()
         running = LocalServer(str(info.socket_dir))
-        with psycopg.connect(running.url("postgres", "postgres"), autocommit=True) as connection:
-            found = connection.execute("select true from pg_roles where rolname = %s", [OWNER]).fetchone()
-            if not found:
-                connection.execute(sql.SQL("create role {} login createrole").format(sql.Identifier(OWNER)))
+        with _connected(running, "postgres") as connection:
+            if not connection.execute(_SQL["role_exists"], {"name": OWNER}).fetchone():
+                connection.execute(_named("create_owner", {"owner": OWNER}))
         yield running
+
+
+def _connected(server: LocalServer, database: str) -> psycopg.Connection[TupleRow]:
+    return psycopg.connect(server.url("postgres", database), autocommit=True)
+
+
+def _named(statement: str, names: Mapping[str, str]) -> sql.Composed:
+    identifiers = {key: sql.Identifier(name) for key, name in names.items()}
+    return sql.SQL(_SQL[statement]).format(**identifiers)

@@ -8,10 +8,11 @@ from contracts import voice as wire
 from retrieval_sidecar import migrations
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.errors import SidecarError
+from retrieval_sidecar.sql import load as load_sql
 
 _PATIENCE_S = 1.0
 State = Literal["ok", "failing"]
-_REVISION = "select version_num from alembic_version"
+_SQL = load_sql("retrieval_sidecar.voice")
 
 
 class Readiness:
@@ -46,11 +47,11 @@ class Readiness:
                 translated_errors(),
                 self._pool.connection() as connection,
             ):
-                cursor = await connection.execute("select to_regclass('alembic_version') is not null")
+                cursor = await connection.execute(_SQL["revision_exists"])
                 found = await cursor.fetchone()
                 if found is None or not found[0]:
                     return ""
-                cursor = await connection.execute(_REVISION)
+                cursor = await connection.execute(_SQL["revision"])
                 row = await cursor.fetchone()
         except (SidecarError, TimeoutError):
             return None
