@@ -9,7 +9,7 @@ from pydantic_core import InitErrorDetails, PydanticCustomError, from_json
 class ContractModel(BaseModel):
     """A JSON object of a contract: exact fields, immutable, snake case here and camel case on the wire."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, populate_by_name=True, allow_inf_nan=False)
 
     @classmethod
     def from_wire(cls, body: bytes | str, *, unknown: Literal["forbid", "ignore"] = "forbid") -> Self:

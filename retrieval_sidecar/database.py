@@ -1,5 +1,6 @@
-"""Connections to PostgreSQL: the pool, its settings, and what its errors mean."""
+"""Connections to PostgreSQL: the pool, its settings, its time limits, and what its errors mean."""
 
+import math
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -9,7 +10,11 @@ from psycopg import AsyncConnection, errors
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.errors import DeadlineExceeded, Unavailable
+from retrieval_sidecar.sql import load as load_sql
+
+_SQL = load_sql("retrieval_sidecar", "database.sql")
 
 Connection = AsyncConnection[TupleRow]
 Pool = AsyncConnectionPool[Connection]
@@ -39,18 +44,32 @@ def create_pool(conninfo: str, size: int) -> Pool:
 
 
 @asynccontextmanager
+async def time_limit(connection: Connection, deadline: Deadline) -> AsyncIterator[None]:
+    """Have PostgreSQL itself stop the statements of this block at the deadline, should nobody be left to cancel them.
+
+    The limit travels with them in one pipeline, which is one transaction and one round trip: fetch their rows after
+    the block, or each fetch is a round trip more.
+    """
+    # Zero would mean no limit.
+    milliseconds = max(1, math.ceil(deadline.remaining() * 1000))
+    async with connection.pipeline():
+        await connection.execute(_SQL["time_limit"], {"milliseconds": milliseconds})
+        yield
+
+
+@asynccontextmanager
 async def translated_errors() -> AsyncIterator[None]:
     """The one place where PostgreSQL's errors become ours.
 
     Raises:
         DeadlineExceeded: the statement ran into `statement_timeout`.
-        Unavailable: the database cannot be reached, or every connection is in use.
+        Unavailable: there is no connection to be had, or the one in use broke.
     """
     try:
         yield
     except errors.QueryCanceled as error:
         raise DeadlineExceeded from error
     except (PoolTimeout, PoolClosed, errors.TooManyConnections) as error:
-        raise Unavailable("Every database connection is in use.") from error
+        raise Unavailable("No database connection is free.") from error
     except (psycopg.OperationalError, psycopg.InterfaceError) as error:
         raise Unavailable("The database cannot be reached.") from error

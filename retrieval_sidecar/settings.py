@@ -9,12 +9,12 @@ from retrieval_sidecar.errors import ConfigurationError
 
 
 class Settings(BaseSettings):
-    """Read from the environment, `ANSWERLINE_` before each name, DATABASE_URL as is.
+    """Read from the environment, `ANSWERLINE_` before each name, DATABASE_URL as is; an empty one counts as not set.
 
     The three database URLs are of three roles (see `deploy/README.md`); one that is left out is DATABASE_URL.
     """
 
-    model_config = SettingsConfigDict(env_prefix="ANSWERLINE_", frozen=True, extra="ignore")
+    model_config = SettingsConfigDict(env_prefix="ANSWERLINE_", frozen=True, extra="ignore", env_ignore_empty=True)
 
     database_url: SecretStr = Field(
         validation_alias="DATABASE_URL",

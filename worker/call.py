@@ -24,12 +24,14 @@ class CallDeps:
 
     Attributes:
         language: the language of the call, an ISO 639 code.
+        asks_in: the language that the caller is heard in; `None` where the recogniser takes any.
     """
 
     client: SidecarClient
     ids: SessionIds
     timeline: Timeline
     language: str
+    asks_in: str | None
 
 
 class Dispatch(BaseModel):

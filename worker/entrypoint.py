@@ -132,7 +132,8 @@ class Call:
     async def _talk(self, client: SidecarClient, bootstrap: Bootstrap) -> None:
         ids = SessionIds(bootstrap.session_id, bootstrap.org_id, bootstrap.agent.agent_id)
         language = language_of_call(bootstrap)
-        deps = CallDeps(client, ids, Timeline(client, ids), language)
+        asks_in = None if self._settings.stt_language == "auto" else language
+        deps = CallDeps(client, ids, Timeline(client, ids), language, asks_in)
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
@@ -201,6 +202,8 @@ class Call:
             log.warning("room_not_deleted")
 
     async def _report_end(self) -> None:
+        if self._refused:
+            return
         ending = self._ending or Ending("failed", "worker_shutdown")
         log.info("call_ended", status=ending.status, reason=ending.reason)
         deps = self._deps

@@ -131,7 +131,7 @@ async def _search(
         agent_id=deps.ids.agent_id,
         query=query,
         utterance=_utterance(ctx),
-        language=language_of(query, deps.language),
+        language=language_of(query, deps.asks_in),
     )
     search = asyncio.create_task(deps.client.search(deps.ids.session_id, request, http_deadline, attempts))
     try:

@@ -1,7 +1,6 @@
 """The AgentServer: takes jobs from LiveKit, each in a warm process of its own."""
 
 import asyncio
-import contextlib
 import signal
 from functools import partial
 
@@ -58,20 +57,19 @@ async def serve(server: AgentServer) -> None:
     for number in (signal.SIGINT, signal.SIGTERM):
         loop.add_signal_handler(number, on_signal)
     running = asyncio.create_task(server.run(devmode=False))
-    await _first(running, asyncio.create_task(told.wait()))
-    if not running.done():
+    if not await _done_before(running, told):
         log.info("draining")
         draining = asyncio.create_task(server.drain())
-        await _first(draining, asyncio.create_task(hurried.wait()))
-        if draining.done() and isinstance(draining.exception(), TimeoutError):
+        if not await _done_before(draining, hurried) or draining.exception():
             log.warning("calls_cut_short")
+        draining.cancel()  # it holds the lock that closing takes
     await server.aclose()
     await running
 
 
-async def _first(*tasks: asyncio.Task[object]) -> None:
-    """Wait for the first to be done; the last, which only waits, is then let go."""
-    await asyncio.wait(tasks, return_when=asyncio.FIRST_COMPLETED)
-    tasks[-1].cancel()
-    with contextlib.suppress(asyncio.CancelledError):
-        await tasks[-1]
+async def _done_before(task: asyncio.Task[None], event: asyncio.Event) -> bool:
+    """Wait for the first of the two, and say whether the task was it."""
+    waiting = asyncio.create_task(event.wait())
+    await asyncio.wait((task, waiting), return_when=asyncio.FIRST_COMPLETED)
+    waiting.cancel()
+    return task.done()

@@ -156,7 +156,7 @@ class SidecarClient:
         path = f"{_SESSIONS}/{ids.session_id}/end"
         return await self._post(path, request, Ended, deadline, persistent=True)
 
-    async def _post(  # noqa: PLR0913 - one place for what all operations share
+    async def _post(
         self,
         path: str,
         request: ContractModel,

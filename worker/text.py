@@ -22,18 +22,18 @@ def says_something(text: str) -> bool:
     return any(character.isalnum() for character in text)
 
 
-def language_of(query: str, spoken: str) -> str | None:
+def language_of(query: str, spoken: str | None) -> str | None:
     """The language to search in: the call's, unless the query cannot be in it.
 
     Args:
         query: what is asked.
-        spoken: the call's language, an ISO 639 code.
+        spoken: the language that the caller is heard in, an ISO 639 code, if it is known.
 
     Returns:
         `spoken`, or `None` where the query has letters but none of that language's script: the
         caller or the model changed the language, and the sidecar decides by the query.
     """
-    script = _SCRIPT_OF.get(spoken)
+    script = _SCRIPT_OF.get(spoken or "")
     letters = [unicodedata.name(character, "") for character in query if character.isalpha()]
     if script and letters and not any(name.startswith(script) for name in letters):
         return None

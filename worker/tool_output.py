@@ -78,7 +78,7 @@ def with_answer(response: SearchResponse, language: str) -> str:
     )
 
 
-def _output(  # noqa: PLR0913 - the fields of the one object
+def _output(
     outcome: Outcome,
     guidance: str,
     *,

@@ -24,8 +24,6 @@ from demo.standins import arpabet, espeak
 from demo.standins.spoken import pieces
 
 RATE: Final = 16000
-_CHUNK: Final = RATE // 5  # other threads get the interpreter between chunks
-_FRAME_RATE: Final = 100
 _MODEL: Final = "en-us/en-us"
 _PHONE_MODEL: Final = "en-us/en-us-phone.lm.bin"
 _SPEECH_LEVEL: Final = 60.0  # RMS of the loudest tenth of a second; a quiet line has about 10
@@ -155,8 +153,8 @@ def _has_sound(samples: Samples, rate: int) -> bool:
 
 def _decode(decoder: Any, audio: Samples) -> _Decoded | None:
     decoder.start_utt()
-    for at in range(0, len(audio), _CHUNK):
-        decoder.process_raw(audio[at : at + _CHUNK].tobytes())
+    # As one whole: cepstral means are then those of this utterance, not of the ones before it.
+    decoder.process_raw(audio.tobytes(), full_utt=True)
     decoder.end_utt()
     hypothesis = decoder.hyp()
     if hypothesis is None or not hypothesis.score:

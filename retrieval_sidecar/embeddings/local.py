@@ -9,7 +9,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from retrieval_sidecar.embeddings.base import Vectors
-from retrieval_sidecar.errors import ConfigurationError
+from retrieval_sidecar.errors import ConfigurationError, EmbedderUnavailable
 
 _T = TypeVar("_T")
 
@@ -50,6 +50,8 @@ class LocalEmbedder:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _embed(self, texts: Sequence[str], *, is_query: bool) -> Vectors:
+        if self._engine is None:
+            raise EmbedderUnavailable("The embedder is not loaded yet.")
         # A text a task: texts of one batch run on both cores, and a query never waits behind a whole batch.
         rows = await asyncio.gather(*(self._in_thread(partial(self._engine.encode, text, is_query)) for text in texts))
         if not rows:

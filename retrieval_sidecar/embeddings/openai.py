@@ -69,7 +69,8 @@ class OpenAIEmbedder:
         raise AssertionError("unreachable: tenacity returns or raises")
 
     async def _post(self, texts: Sequence[str]) -> Any:
-        assert self._session is not None, "start() comes first"  # noqa: S101 - a programming error
+        if self._session is None:
+            raise EmbedderUnavailable("The embedder is not started yet.")
         body = {"model": self.model, "input": list(texts), "dimensions": self.dimensions}
         try:
             async with self._session.post(self._url, json=body) as response:
@@ -80,6 +81,8 @@ class OpenAIEmbedder:
                 return await response.json()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _Transient(type(error).__name__) from error
+        except ValueError as error:
+            raise EmbedderUnavailable("The embedding service answered in another format.") from error
 
     def _rows(self, answer: Any, count: int) -> Vectors:
         try:

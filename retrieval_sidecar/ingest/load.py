@@ -19,7 +19,7 @@ from retrieval_sidecar.ingest.organization_file import (
     OrganizationFile,
     read_items,
 )
-from retrieval_sidecar.knowledge.validity import end_of, open_minutes, start_of
+from retrieval_sidecar.knowledge.validity import open_minutes
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
 
@@ -48,7 +48,7 @@ async def load_organization(connection: Connection, organization: Path, items: P
     async with connection.transaction():
         await loader.people()
         await loader.instructions()
-        await loader.knowledge(read_items(items), source_name=items.name)
+        await loader.knowledge(read_items(items, loader.zone), source_name=items.name)
         for agent in document.agents:
             await loader.agent(agent)
     return loader.loaded
@@ -61,7 +61,7 @@ class _Loader:
         self._connection = connection
         self._document = document
         self._organization_id = document.organization.id
-        self._zone = ZoneInfo(document.organization.time_zone)
+        self.zone = ZoneInfo(document.organization.time_zone)
         self._ids: dict[str, dict[str, Any]] = {
             kind: {} for kind in ("segment", "directory", "instruction", "base", "item", "folder")
         }
@@ -129,6 +129,7 @@ class _Loader:
         folder_id = await self._run("upsert_folder", folder_key=folder)
         self._ids["folder"][folder] = folder_id
         ranges = open_minutes(item.schedule) if item.schedule is not None else None
+        valid_from, valid_to = item.window(self.zone)
         item_id = await self._run(
             "upsert_item",
             **item.model_dump(
@@ -139,8 +140,8 @@ class _Loader:
             ),
             source_id=sources[base],
             folder_id=folder_id,
-            valid_from=start_of(item.valid_from, self._zone) if item.valid_from else None,
-            valid_to=end_of(item.valid_until, self._zone) if item.valid_until else None,
+            valid_from=valid_from,
+            valid_to=valid_to,
             open_minutes=_multirange(ranges),
             metadata=Jsonb(item.metadata),
         )  # fmt: skip

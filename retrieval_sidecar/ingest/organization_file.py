@@ -2,18 +2,21 @@
 
 import json
 from collections.abc import Iterator
+from datetime import datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal, Self
 from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest
+from retrieval_sidecar.ingest.storable import fault
 from retrieval_sidecar.knowledge.phone_numbers import to_e164
 from retrieval_sidecar.knowledge.validity import end_of, open_minutes, start_of
 from retrieval_sidecar.scope.folder_keys import FolderKey
+from retrieval_sidecar.text.normalize import for_embedding
 
 
 def _e164(value: str) -> str:
@@ -35,13 +38,32 @@ def _time_zone(value: str) -> str:
     return value
 
 
+def _visible(value: str) -> str:
+    if not for_embedding(value):
+        raise ValueError("must hold something visible")
+    return value
+
+
+def _moment(value: str) -> str:
+    start_of(value, _UTC)
+    return value
+
+
+def _hours(value: "Hours") -> "Hours":
+    open_minutes(value)
+    return value
+
+
+_UTC = ZoneInfo("UTC")
+Hours = dict[str, list[tuple[str, str]]]
 E164 = Annotated[str, AfterValidator(_e164)]
 Folder = Annotated[str, AfterValidator(_folder_key)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
 Language = Annotated[str, Field(pattern=r"^[a-z]{2,3}$")]
 Region = Annotated[str, Field(pattern=r"^([A-Z]{2}|GLOBAL)$")]
 Key = Annotated[str, Field(min_length=1, max_length=200)]
-Text = Annotated[str, Field(min_length=1, max_length=500_000)]
+Text = Annotated[str, Field(min_length=1, max_length=500_000), AfterValidator(_visible)]
+Moment = Annotated[str, AfterValidator(_moment)]
 
 
 class _Entry(BaseModel):
@@ -132,7 +154,12 @@ class OrganizationFile(_Entry):
     def read(cls, path: Path) -> Self:
         """Read and check a file. Raises InvalidRequest naming each field and what is allowed."""
         try:
-            return cls.model_validate(yaml.safe_load(path.read_text(encoding="utf-8-sig")))
+            document = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
+            if found := fault(document):
+                raise InvalidRequest.of(path.name, found)
+            return cls.model_validate(document)
+        except UnicodeDecodeError as error:
+            raise InvalidRequest.of(path.name, "is not UTF-8") from error
         except yaml.YAMLError as error:
             raise InvalidRequest.of(path.name, f"is not YAML: {error}") from error
         except ValidationError as error:
@@ -145,7 +172,7 @@ class Item(_Entry):
     model_config = ConfigDict(extra="allow", frozen=True)
 
     external_id: Key
-    title: Annotated[str, Field(min_length=1, max_length=1000)]
+    title: Annotated[Text, Field(max_length=1000)]
     language: Language
     region_code: Region
     status: Literal["draft", "published"]
@@ -156,47 +183,65 @@ class Item(_Entry):
     visibility: Literal["public", "internal"] = "public"
     channels: list[Literal["phone", "chat", "email"]] = ["phone"]
     segments: list[Key] = []
-    valid_from: str | None = None
-    valid_until: str | None = None
-    schedule: dict[str, list[tuple[str, str]]] | None = None
+    valid_from: Moment | None = None
+    valid_until: Moment | None = None
+    schedule: Annotated[Hours, AfterValidator(_hours)] | None = None
     source_url: Annotated[str, Field(pattern=r"^https?://\S+$", max_length=2000)] | None = None
 
-    @model_validator(mode="after")
-    def _check(self) -> Self:
-        utc = ZoneInfo("UTC")
-        opens = start_of(self.valid_from, utc) if self.valid_from else None
-        closes = end_of(self.valid_until, utc) if self.valid_until else None
-        if opens and closes and opens >= closes:
-            raise ValueError("valid_until must come after valid_from")
-        open_minutes(self.schedule or {})
-        if "\x00" in self.model_dump_json():
-            raise ValueError("no field may hold the character NUL")
-        return self
+    def window(self, zone: ZoneInfo) -> tuple[datetime | None, datetime | None]:
+        """When it holds, for an organization in that zone; None where it is open."""
+        return (
+            start_of(self.valid_from, zone) if self.valid_from else None,
+            end_of(self.valid_until, zone) if self.valid_until else None,
+        )
 
     @property
     def metadata(self) -> dict[str, Any]:
         return self.__pydantic_extra__ or {}
 
 
-def read_items(path: Path) -> Iterator[tuple[int, Item | InvalidRequest]]:
-    """The lines of a JSONL file with their numbers, each an item or why it is none; blank lines are passed over."""
-    with path.open(encoding="utf-8-sig") as lines:
+def read_items(path: Path, zone: ZoneInfo) -> Iterator[tuple[int, Item | InvalidRequest]]:
+    """The lines of a JSONL file with their numbers, each an item or why it is none; blank lines are passed over.
+
+    Args:
+        zone: the organization's, in which a bare date is a day.
+    """
+    with path.open(encoding="utf-8-sig", errors="surrogateescape") as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
-                yield number, _item(line)
+                try:
+                    yield number, _item(_parsed(line), zone)
+                except InvalidRequest as error:
+                    yield number, error
 
 
-def _item(line: str) -> Item | InvalidRequest:
+def _parsed(line: str) -> Any:
     try:
-        return Item.model_validate(json.loads(line))
+        line.encode()
+        return json.loads(line)
+    except UnicodeEncodeError:
+        raise InvalidRequest.of("line", "is not UTF-8") from None
     except json.JSONDecodeError as error:
-        return InvalidRequest.of("line", f"is not JSON: {error.msg} at column {error.colno}")
+        raise InvalidRequest.of("line", f"is not JSON: {error.msg} at column {error.colno}") from None
+    except (ValueError, RecursionError):
+        raise InvalidRequest.of("line", "holds a number that is too long, or is nested too deep") from None
+
+
+def _item(document: Any, zone: ZoneInfo) -> Item:
+    try:
+        item = Item.model_validate(document)
     except ValidationError as error:
-        return InvalidRequest(_problems(error))
+        raise InvalidRequest(_problems(error)) from None
+    if faults := [FieldProblem(name, found) for name, value in document.items() if (found := fault({name: value}))]:
+        raise InvalidRequest(faults)
+    opens, closes = item.window(zone)
+    if opens and closes and opens >= closes:
+        raise InvalidRequest.of("valid_until", "must come after valid_from")
+    return item
 
 
 def _problems(error: ValidationError) -> list[FieldProblem]:
     return [
-        FieldProblem(".".join(map(str, problem["loc"])) or "document", problem["msg"])
+        FieldProblem(".".join(map(str, problem["loc"])) or "document", problem["msg"].removeprefix("Value error, "))
         for problem in error.errors(include_input=False, include_url=False)
     ]

@@ -29,8 +29,9 @@ class Passage:
 
     @property
     def embedded_text(self) -> str:
-        """What the embedder reads."""
-        return for_embedding(f"{self.title}. {self.content}")
+        """What the embedder reads: the title too, unless the content begins with it."""
+        title, content = for_embedding(self.title), for_embedding(self.content)
+        return content if content.startswith(title) else f"{title}. {content}"
 
     @property
     def text_hash(self) -> bytes:

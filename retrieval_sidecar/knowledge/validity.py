@@ -1,11 +1,13 @@
 """When an item holds: windows and weekly hours, on the organization's wall clock."""
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime, time, timedelta
 from zoneinfo import ZoneInfo
 
 MINUTES_A_DAY = 24 * 60
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
+_CLOCK = re.compile(r"(?:[01][0-9]|2[0-3]):[0-5][0-9]|24:00")
 
 
 def start_of(value: str, zone: ZoneInfo) -> datetime:
@@ -23,8 +25,10 @@ def end_of(value: str, zone: ZoneInfo) -> datetime:
 
 def _instant(value: str, zone: ZoneInfo, *, days: int) -> datetime:
     if len(value) == len("2026-01-31"):
-        day = date.fromisoformat(value) + timedelta(days=days)
-        return datetime.combine(day, time.min, zone)
+        day = date.fromisoformat(value)
+        if day == date.max:  # 9999-12-31 is how "for ever" is often written
+            return datetime.combine(day, time.max, zone)
+        return datetime.combine(day + timedelta(days=days), time.min, zone)
     moment = datetime.fromisoformat(value)
     if moment.tzinfo is None:
         raise ValueError("a time needs an offset, such as 2026-01-31T18:00:00+01:00")
@@ -45,10 +49,12 @@ def open_minutes(hours: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[i
             or before the start runs into the next day.
 
     Raises:
-        ValueError: for another day or time.
+        ValueError: for another day or time; says what is allowed.
     """
     ranges: list[tuple[int, int]] = []
     for day, spans in hours.items():
+        if day not in DAYS:
+            raise ValueError(f"a day must be one of: {', '.join(DAYS)}")
         midnight = DAYS.index(day) * MINUTES_A_DAY
         for opens, closes in spans:
             start, end = midnight + _minute(opens), midnight + _minute(closes)
@@ -60,10 +66,10 @@ def open_minutes(hours: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[i
 
 
 def _minute(clock: str) -> int:
-    if clock == "24:00":
-        return MINUTES_A_DAY
-    parsed = time.fromisoformat(clock)
-    return parsed.hour * 60 + parsed.minute
+    if not _CLOCK.fullmatch(clock):
+        raise ValueError("a time must be HH:MM, from 00:00 to 24:00")
+    hours, minutes = clock.split(":")
+    return int(hours) * 60 + int(minutes)
 
 
 def _merged(ranges: list[tuple[int, int]]) -> list[tuple[int, int]]:

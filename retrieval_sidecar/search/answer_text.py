@@ -35,7 +35,7 @@ def _cutter(limit: int) -> TextSplitter:
 
 def cut(content: str, limit: int) -> str:
     """The content, ended at a sentence end if it is longer than `limit` characters."""
-    return content if len(content) <= limit else str(_cutter(limit).chunks(content)[0])
+    return content if len(content) <= limit else next(iter(_cutter(limit).chunks(content)), "")
 
 
 def answer_text(content: str, *, question: str, language: str, asked_in: str) -> str:

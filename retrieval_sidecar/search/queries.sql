@@ -120,9 +120,14 @@ where /*include eligible*/
 select exists (select from passage_vector p where /*include eligible*/ and {leg});
 
 -- name: log
-insert into search_log (organization_id, search_id, session_id, query_redacted, language, region_code, status,
+-- A search is a sign of life: the watchdog leaves its call alone.
+with seen as (
+    update call_session set last_seen_at = greatest(last_seen_at, %(at)s)
+    where organization_id = %(organization_id)s and session_id = %(session_id)s
+)
+insert into search_log (organization_id, search_id, session_id, at, query_redacted, language, region_code, status,
     result_count, citation_count, result_ids, top_score, top_relevance, cross_language_fallback, degraded, embed_ms,
     search_ms, total_ms)
-values (%(organization_id)s, %(search_id)s, %(session_id)s, %(query_redacted)s, %(language)s, %(region_code)s,
+values (%(organization_id)s, %(search_id)s, %(session_id)s, %(at)s, %(query_redacted)s, %(language)s, %(region_code)s,
     %(status)s, %(result_count)s, %(citation_count)s, %(result_ids)s, %(top_score)s, %(top_relevance)s,
     %(cross_language_fallback)s, %(degraded)s, %(embed_ms)s, %(search_ms)s, %(total_ms)s);

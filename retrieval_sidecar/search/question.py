@@ -10,6 +10,14 @@ from retrieval_sidecar.text.normalize import for_embedding, words
 MAX_CHARACTERS = 500
 
 
+def searchable(text: str, field: str) -> str:
+    """What is embedded of a text. Raises InvalidRequest for one that is too long, or in which nothing is visible."""
+    embedded = for_embedding(text)
+    if not embedded or len(text.strip()) > MAX_CHARACTERS:
+        raise InvalidRequest.of(field, f"must hold 1 to {MAX_CHARACTERS} characters after trimming")
+    return embedded
+
+
 @dataclass(frozen=True, slots=True)
 class Question:
     """What to look for.
@@ -29,11 +37,8 @@ class Question:
     codes: tuple[str, ...]
 
     @classmethod
-    def read(cls, query: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
-        """Raises InvalidRequest for a query that is blank once invisible characters are gone, or too long."""
-        text = for_embedding(query)
-        if not text or len(query.strip()) > MAX_CHARACTERS:
-            raise InvalidRequest.of("query", "must hold 1 to 500 characters after trimming")
+    def read(cls, text: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
+        """Read a text that `searchable` gave."""
         own = languages.detect(text, default=language or default_language)
         heard = f"{text} {utterance or ''}"
         meaningless = languages.stop_words(own)

@@ -5,6 +5,7 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from math import isnan
 from typing import Any, Literal
 from uuid import UUID, uuid4
 
@@ -13,12 +14,12 @@ from pgvector import Vector
 from psycopg.rows import dict_row
 
 from contracts.voice import SearchRequest
-from retrieval_sidecar.database import Connection, Pool, translated_errors
+from retrieval_sidecar.database import Connection, Pool, time_limit, translated_errors
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
-from retrieval_sidecar.errors import DeadlineExceeded, EmbedderUnavailable
+from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope
-from retrieval_sidecar.search.question import Question
+from retrieval_sidecar.search.question import Question, searchable
 from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
 from retrieval_sidecar.search.relevance import calibration_of
 from retrieval_sidecar.search.statement import (
@@ -92,29 +93,25 @@ class SearchService:
             DeadlineExceeded, Unavailable: see `retrieval_sidecar.errors`.
         """
         started = time.perf_counter()
-        texts = [request.query, *(part.root for part in request.sub_questions or ())]
-        # Read before the scope is known, to refuse what is blank and to have the text for the embedder.
-        drafts = [Question.read(text, utterance=None, language=None, default_language="en") for text in texts]
-        try:
-            async with asyncio.timeout_at(deadline.at), translated_errors():
-                (vectors, embed_ms), scope = await self._embed_and_resolve(resolve, drafts, deadline)
-                if scope.model != self._embedder.model:
-                    vectors = None  # what is stored was embedded by another model: words alone can be compared
-                questions = [
-                    Question.read(
-                        text,
-                        utterance=request.utterance if index == 0 else None,
-                        language=request.language,
-                        default_language=scope.language,
-                    )
-                    for index, text in enumerate(texts)
-                ]
-                search_started = time.perf_counter()
-                status, results, considered = await self._search(
-                    scope, questions, vectors, region=request.region_code or scope.region_code
+        texts = [searchable(request.query, "query")]
+        texts += [searchable(part.root, f"subQuestions.{n}") for n, part in enumerate(request.sub_questions or ())]
+        async with deadline.enforced(), translated_errors():
+            (vectors, embed_ms), scope = await self._embed_and_resolve(resolve, texts, deadline)
+            if scope.model != self._embedder.model:
+                vectors = None  # what is stored was embedded by another model: words alone can be compared
+            questions = [
+                Question.read(
+                    text,
+                    utterance=request.utterance if index == 0 else None,
+                    language=request.language,
+                    default_language=scope.language,
                 )
-        except TimeoutError as error:
-            raise DeadlineExceeded from error
+                for index, text in enumerate(texts)
+            ]
+            search_started = time.perf_counter()
+            status, results, considered = await self._search(
+                scope, questions, vectors, deadline, region=request.region_code or scope.region_code
+            )
         ended = time.perf_counter()
         return Outcome(
             search_id=uuid4(),
@@ -130,10 +127,10 @@ class SearchService:
         )
 
     async def _embed_and_resolve(
-        self, resolve: Resolve, questions: Sequence[Question], deadline: Deadline
+        self, resolve: Resolve, texts: Sequence[str], deadline: Deadline
     ) -> tuple[tuple[Vectors | None, float], Scope]:
         # Together: the scope is read in the time that the embedding takes anyway.
-        embedding = asyncio.create_task(self._embed([each.text for each in questions], deadline))
+        embedding = asyncio.create_task(self._embed(texts, deadline))
         try:
             async with self._pool.connection() as connection:
                 scope = await resolve(connection, self._clock())
@@ -153,7 +150,7 @@ class SearchService:
         return vectors, (time.perf_counter() - started) * 1000
 
     async def _search(
-        self, scope: Scope, questions: Sequence[Question], vectors: Vectors | None, *, region: str
+        self, scope: Scope, questions: Sequence[Question], vectors: Vectors | None, deadline: Deadline, *, region: str
     ) -> tuple[Status, Sequence[Found], Sequence[Ranked]]:
         shape = shape_of(scope)
         if not shape:
@@ -165,7 +162,7 @@ class SearchService:
             rankings = []
             for index, question in enumerate(questions):
                 vector = None if vectors is None else vectors[index]
-                candidates = await _candidates(connection, scope, shape, question, vector)
+                candidates = await _candidates(connection, scope, shape, question, vector, deadline)
                 rankings.append(
                     rank(
                         candidates,
@@ -177,9 +174,9 @@ class SearchService:
             results = _merge([select(ranking) for ranking in rankings])
             if results:
                 return "ok", results, rankings[0]
-            return await self._why_nothing(connection, scope), (), rankings[0]
+            return await self._why_nothing(connection, scope, deadline), (), rankings[0]
 
-    async def _why_nothing(self, connection: Connection, scope: Scope) -> Status:
+    async def _why_nothing(self, connection: Connection, scope: Scope, deadline: Deadline) -> Status:
         """restricted_empty where a selection holds nothing now; no_match where there was something to search."""
         parameters = scope_parameters(scope)
         shape = shape_of(scope)
@@ -193,7 +190,8 @@ class SearchService:
             legs = tuple(leg for leg in shape if ("instructions" in leg) == (category == "instructions"))
             if not legs:
                 return "restricted_empty"
-            cursor = await connection.execute(anything_statement(legs), parameters)
+            async with time_limit(connection, deadline):
+                cursor = await connection.execute(anything_statement(legs), parameters)
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return "restricted_empty"
@@ -206,6 +204,7 @@ async def _candidates(
     shape: Shape,
     question: Question,
     vector: Vectors | None,
+    deadline: Deadline,
 ) -> list[Candidate]:
     parameters = scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
@@ -216,7 +215,8 @@ async def _candidates(
         "codes": list(question.codes),
     }
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
+        async with time_limit(connection, deadline):
+            await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
         return [_candidate(row, len(question.words)) for row in await cursor.fetchall()]
 
 
@@ -233,7 +233,8 @@ def _candidate(row: dict[str, Any], asked_words: int) -> Candidate:
         source_url=row["source_url"],
         language=row["language"],
         region_code=row["region_code"],
-        meaning=None if row["distance"] is None else 1.0 - row["distance"],
+        # NaN: what is stored is all alike, so that nothing is left of it once centred, and words must decide.
+        meaning=None if row["distance"] is None or isnan(row["distance"]) else 1.0 - row["distance"],
         words=row["word_weight"] / possible if possible > 0 else 0.0,
         code=row["code_length"] > 0,
     )

@@ -1,7 +1,8 @@
 """Codes: the names that must be met exactly, however they are written or said.
 
 A code is a run of letters and digits with at least one digit, joined by hyphens, dots, slashes, underscores or nothing:
-PIN-44-X, LF-27-B, A12, 4,000. Its normal form drops the joints: `pin44x`.
+PIN-44-X, LF-27-B, A12, 4,000; a number whose thousands stand apart is one too: 4 000. Its normal form drops the joints:
+`pin44x`.
 """
 
 import re
@@ -12,7 +13,8 @@ from retrieval_sidecar.text.normalize import for_keywords
 _MAX_PARTS = 6
 _MAX_LENGTH = 32
 _MIN_LENGTH = 2
-_WRITTEN = re.compile(r"[^\W_]+(?:[-‐‑–./_,][^\W_]+)*")
+_WRITTEN = re.compile(r"[^\W_]+(?:[-‐‑–−./_,][^\W_]+)*")
+_THOUSANDS = re.compile(r"(?<![\w.,])\d{1,3}(?:[ '’]\d{3})+(?!\w)")
 _SPOKEN_PART = re.compile(r"[^\W_]+")
 
 
@@ -26,8 +28,9 @@ def _joined(text: str) -> str:
 
 def in_document(text: str) -> frozenset[str]:
     """The normal forms of the codes that a passage holds."""
-    found = (_joined(written) for written in _WRITTEN.findall(for_keywords(text)))
-    return frozenset(code for code in found if _is_code(code))
+    text = for_keywords(text)
+    found = map(_joined, _WRITTEN.findall(text) + _THOUSANDS.findall(text))
+    return frozenset(filter(_is_code, found))
 
 
 def in_question(text: str) -> frozenset[str]:

@@ -35,19 +35,20 @@ def for_embedding(text: str) -> str:
         for char in text
         if unicodedata.category(char) not in ("Cf", "Cs", "Co", "Cn")
     )
-    return _SPACE.sub(" ", visible).strip()
+    # What was taken out may have stood between a letter and its mark.
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
 
 
 def for_keywords(text: str) -> str:
     """`for_embedding`, case and letter variants folded, accents dropped, any script's digits as ASCII."""
-    text = for_embedding(text).casefold().translate(_FOLD_ARABIC)
-    decomposed = unicodedata.normalize("NFD", text)
-    folded = "".join(
+    decomposed = unicodedata.normalize("NFD", for_embedding(text).casefold())
+    bare = "".join(
         str(unicodedata.decimal(char)) if unicodedata.category(char) == "Nd" else char
         for char in decomposed
         if unicodedata.category(char) != "Mn"
     )
-    return unicodedata.normalize("NFC", folded)
+    # After the marks are gone: a letter with hamza folds as the letter does.
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", bare.translate(_FOLD_ARABIC))).strip()
 
 
 def words(text: str) -> list[str]:

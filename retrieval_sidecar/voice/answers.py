@@ -54,6 +54,7 @@ def to_log_row(key: SessionKey, query: str, region: str, outcome: Outcome) -> di
         "organization_id": key.organization_id,
         "search_id": outcome.search_id,
         "session_id": key.session_id,
+        "at": outcome.scope.now,
         "query_redacted": redact(query),
         "language": outcome.question.asked_in,
         "region_code": region,

@@ -20,7 +20,7 @@ from contracts.voice import (
 )
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.deadline import Deadline
-from retrieval_sidecar.errors import DeadlineExceeded, SidecarError
+from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
 from retrieval_sidecar.search.service import Clock, Outcome, SearchService
 from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
@@ -67,7 +67,7 @@ class VoiceHandlers:
 
     async def bootstrap_session(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
-        body = await read_body(request, BootstrapRequest)
+        body = await read_body(request, BootstrapRequest, deadline)
 
         async def open_session() -> tuple[ContractModel, bool]:
             async with self._pool.connection() as connection:
@@ -79,7 +79,7 @@ class VoiceHandlers:
     async def search_knowledge(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
         session_id = read_session_id(request)
-        body = await read_body(request, SearchRequest)
+        body = await read_body(request, SearchRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
         outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
         self._background.start(self._log_search(key, body, outcome))
@@ -97,7 +97,7 @@ class VoiceHandlers:
     async def report_events(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
         session_id = read_session_id(request)
-        body = await read_body(request, EventsRequest)
+        body = await read_body(request, EventsRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def store() -> ContractModel:
@@ -109,7 +109,7 @@ class VoiceHandlers:
     async def end_session(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
         session_id = read_session_id(request)
-        body = await read_body(request, EndRequest)
+        body = await read_body(request, EndRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def end() -> ContractModel:
@@ -129,20 +129,18 @@ class VoiceHandlers:
         return _json(readiness, status=200 if readiness.status == "ready" else 503)
 
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
-        async with translated_errors(), self._pool.connection() as connection:
+        deadline = read_deadline(request)
+        async with deadline.enforced(), translated_errors(), self._pool.connection() as connection:
             header = request.headers.get("Authorization")
             token_id = await authenticate(connection, header, self._clock())
-        return token_id, read_deadline(request)
+        return token_id, deadline
 
     async def _write(self, work: Coroutine[Any, Any, _T], deadline: Deadline) -> _T:
         """Do a write to its end even when the client leaves; only its deadline stops it."""
 
         async def bounded() -> _T:
-            try:
-                async with asyncio.timeout_at(deadline.at), translated_errors():
-                    return await work
-            except TimeoutError as error:
-                raise DeadlineExceeded from error
+            async with deadline.enforced(), translated_errors():
+                return await work
 
         return await asyncio.shield(self._background.start(bounded()))
 

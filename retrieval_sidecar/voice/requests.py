@@ -47,15 +47,16 @@ def read_session_id(request: web.Request) -> UUID:
     return parsed
 
 
-async def read_body(request: web.Request, model: type[Model]) -> Model:
-    """The body as a contract model. Raises InvalidRequest with each field, or UnsupportedMedia."""
+async def read_body(request: web.Request, model: type[Model], deadline: Deadline) -> Model:
+    """The body as a contract model. Raises InvalidRequest with each field, UnsupportedMedia or DeadlineExceeded."""
     if request.content_type != "application/json":
         raise UnsupportedMedia
     if (request.charset or "utf-8").lower() not in ("utf-8", "utf8"):
         raise UnsupportedMedia
     if request.query:
         raise InvalidRequest([FieldProblem(name, "is not a parameter") for name in request.query])
-    body = await request.read()
+    async with deadline.enforced():
+        body = await request.read()
     try:
         return model.from_wire(body)
     except ValidationError as error:

@@ -19,7 +19,8 @@ _DIGEST_OF_NOTHING = sha256(b"").digest()
 
 
 def _digest(secret: str) -> bytes:
-    return sha256(secret.encode()).digest()
+    # A header may hold any bytes; those that are not UTF-8 come as surrogates.
+    return sha256(secret.encode(errors="surrogateescape")).digest()
 
 
 async def create_token(

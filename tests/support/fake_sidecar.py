@@ -52,7 +52,7 @@ class FakeSidecar:
         bootstrap, search, events, end, ready: what answers the operation; may be replaced.
         deadlines: `X-Deadline-Ms` of each search, in milliseconds.
         disconnected: set when a search was cancelled because its client left.
-        searching: set when a search has arrived.
+        bootstrapping, searching, reported_some: set when such a request has arrived.
     """
 
     exchanges: ContractExchanges
@@ -61,6 +61,7 @@ class FakeSidecar:
     reported: list[EventsRequest] = field(default_factory=list)
     ends: list[EndRequest] = field(default_factory=list)
     deadlines: list[int] = field(default_factory=list)
+    bootstrapping: asyncio.Event = field(default_factory=asyncio.Event)
     searching: asyncio.Event = field(default_factory=asyncio.Event)
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
     reported_some: asyncio.Event = field(default_factory=asyncio.Event)
@@ -83,6 +84,11 @@ class FakeSidecar:
         """What was reported of searches."""
         return [event for event in self.timeline if isinstance(event, SearchEvent)]
 
+    @property
+    def endings(self) -> list[tuple[str, str]]:
+        """Status and reason of each end that was told."""
+        return [(end.status, end.reason) for end in self.ends]
+
     def app(self) -> web.Application:
         """The application of one server."""
         app = web.Application(middlewares=[contract_checked_middleware(self.exchanges), _authorized])
@@ -99,6 +105,7 @@ class FakeSidecar:
 
     async def _bootstrap(self, request: web.Request) -> web.Response:
         self.bootstraps.append(BootstrapRequest.from_wire(await request.read()))
+        self.bootstrapping.set()
         return await self.bootstrap(request)
 
     async def _search(self, request: web.Request) -> web.Response:

@@ -1,11 +1,14 @@
 """A sidecar over real HTTP, and a session that talks in text, as a call has them."""
 
+import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
+from typing import Any
 
 import pytest
 from livekit.agents import Agent, AgentSession
+from livekit.agents.voice.run_result import RunResult
 
 from tests.support.contract_exchange import ContractExchanges
 from tests.support.fake_sidecar import AGENT, ORG, SESSION, TOKEN, FakeSidecar, serving
@@ -17,6 +20,7 @@ from worker.sidecar_client import SessionIds, SidecarClient
 from worker.timeline import Timeline
 
 IDS = SessionIds(SESSION, ORG, AGENT)
+QUESTION = "Hi, what is the door code for the north entrance?"
 
 
 @pytest.fixture
@@ -47,7 +51,7 @@ class TextCall:
         """A session of an agent that has the knowledge tool and follows that script."""
         timeline = Timeline(self.client, IDS, interval_s=3600)
         self.timelines.append(timeline)
-        deps = CallDeps(self.client, IDS, timeline, language)
+        deps = CallDeps(self.client, IDS, timeline, language, language)
         session = AgentSession(llm=llm, vad=None, userdata=deps, max_tool_steps=2)
         await self.resources.enter_async_context(session)
         agent = Agent(instructions="Answer.", tools=[*get_knowledge_tools(limits)])
@@ -67,3 +71,12 @@ async def call(client: SidecarClient) -> AsyncIterator[TextCall]:
         text_call = TextCall(client, resources)
         yield text_call
         await text_call.report()
+
+
+async def ask(session: AgentSession[CallDeps], words: str = QUESTION) -> tuple[dict[str, Any], RunResult[None]]:
+    """What the tool gave the model when the caller said this, and the whole turn."""
+    result: RunResult[None] = await session.run(user_input=words)
+    outputs = [event.item.output for event in result.events if event.type == "function_call_output"]
+    assert len(outputs) == 1
+    assert all(not event.item.is_error for event in result.events if hasattr(event.item, "is_error"))
+    return json.loads(outputs[0]), result

@@ -30,9 +30,10 @@ def test_a_letter_or_digit_of_any_script_says_something(text: str) -> None:
         ("сколько стоит", "ru", "ru"),
         ("44", "ru", "ru"),
         ("opening hours", "ja", "ja"),
+        ("opening hours", None, None),
     ],
 )
 def test_the_language_is_the_calls_unless_the_query_cannot_be_in_it(
-    query: str, spoken: str, language: str | None
+    query: str, spoken: str | None, language: str | None
 ) -> None:
     assert language_of(query, spoken) == language

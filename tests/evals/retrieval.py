@@ -1,0 +1,225 @@
+"""`make eval-retrieval`: the search on real questions, by meaning, by words and by both.
+
+Everything goes through the product: files are loaded, passages split, embedded and centred, questions searched in
+PostgreSQL. Only embeddings are kept between runs.
+"""
+
+import asyncio
+import json
+import sys
+import tempfile
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from pathlib import Path
+from typing import Annotated, Any
+from uuid import UUID
+
+import typer
+from rich.console import Console
+from rich.progress import track
+from rich.table import Table
+
+from contracts.voice import SearchRequest
+from retrieval_sidecar.database import create_pool
+from retrieval_sidecar.deadline import LONGEST_S, Deadline
+from retrieval_sidecar.embeddings.local import LocalEmbedder
+from retrieval_sidecar.scope.resolve import scope_of_agent
+from retrieval_sidecar.search.ranking import Ranked
+from retrieval_sidecar.search.service import Outcome, SearchService
+from tests.evals import datasets
+from tests.evals.datasets import SHARED, Dataset
+from tests.evals.metrics import Ranking, Refusal, ranking_of, refusal_of
+from tests.evals.stored_embedder import StoredEmbedder
+from tests.support.database import TestDatabase, clone, migrated_template, test_server
+from tests.support.sidecar import connected, load
+
+ROOT = Path(__file__).parents[2]
+RESULTS = ROOT / "build" / "eval" / "retrieval.json"
+VECTORS = ROOT / ".cache" / "eval" / "vectors.sqlite"
+_ORGANIZATION = UUID("e0a10000-0000-4000-8000-000000000001")
+_AGENT = UUID("e0a10000-0000-4000-8000-000000000002")
+_AT_ONCE = 2
+
+console = Console()
+
+
+@dataclass
+class Measured:
+    """What came of one set: a ranking for each way to search, and the refusal where there are questions to refuse."""
+
+    name: str
+    documents: int
+    rankings: dict[str, Ranking]
+    refusal: dict[str, Refusal] = field(default_factory=dict)
+
+
+async def measure(template: TestDatabase, dataset: Dataset, embedder: StoredEmbedder) -> Measured:
+    """Load the documents into a database of their own and ask all the questions."""
+    with clone(template.server, template.name) as database, tempfile.TemporaryDirectory() as folder:
+        await load(database, Path(folder), _organization(dataset), _items(dataset), embedder)
+        async with connected(database, "owner") as connection:
+            rows = await connection.execute("select item_id, external_id from knowledge_item")
+            names = dict(await rows.fetchall())
+        outcomes = await _ask(database, dataset, embedder)
+    return _figures(dataset, outcomes, names)
+
+
+async def _ask(database: TestDatabase, dataset: Dataset, embedder: StoredEmbedder) -> list[Outcome]:
+    pool = create_pool(database.url("voice"), _AT_ONCE)
+    await pool.open(wait=True)
+    service = SearchService(pool, embedder)
+    resolve = partial(scope_of_agent, _ORGANIZATION, _AGENT, None)
+    outcomes: list[Outcome] = []
+    try:
+        for query in track(dataset.queries, dataset.name, console=console, transient=True):
+            # A scenario that is longer than a question may be goes along as the caller's own words.
+            request = SearchRequest(
+                org_id=_ORGANIZATION,
+                agent_id=_AGENT,
+                query=query.text.strip()[:500],
+                utterance=query.text[:4000] if len(query.text) > 500 else None,
+                language=query.language,
+            )
+            outcomes.append(await service.search(resolve, request, Deadline.after(LONGEST_S)))
+    finally:
+        await pool.close()
+    return outcomes
+
+
+def _figures(dataset: Dataset, outcomes: Sequence[Outcome], names: dict[UUID, str]) -> Measured:
+    answerable = [bool(query.relevant) for query in dataset.queries]
+    asked = [outcome for outcome, is_good in zip(outcomes, answerable, strict=True) if is_good]
+    relevant = [query.relevant for query in dataset.queries if query.relevant]
+    orders = {
+        "meaning": lambda outcome: sorted(outcome.considered, key=lambda each: -(each.candidate.meaning or 0)),
+        "words": lambda outcome: sorted(
+            (each for each in outcome.considered if each.candidate.words > 0), key=lambda each: -each.candidate.words
+        ),
+        "hybrid": lambda outcome: outcome.considered,
+    }
+    measured = Measured(dataset.name, len(dataset.documents), {})
+    for mode, order in orders.items():
+        found = [_documents(order(outcome), names) for outcome in asked]
+        measured.rankings[mode] = ranking_of(found, relevant)
+    given = [_documents([each.ranked for each in outcome.results], names) for outcome in asked]
+    measured.rankings["given"] = ranking_of(given, relevant)
+    if not all(answerable):
+        measured.refusal["relevance"] = refusal_of([_best_relevance(outcome) for outcome in outcomes], answerable)
+    return measured
+
+
+def _best_relevance(outcome: Outcome) -> float:
+    return max((each.relevance for each in outcome.considered), default=0.0)
+
+
+def _documents(ranked: Sequence[Ranked], names: dict[UUID, str]) -> list[str]:
+    """The ids of the documents in order, each once; a line's document is what it is a line of."""
+    return list(dict.fromkeys(names[each.candidate.id].split("#")[0] for each in ranked))
+
+
+def _organization(dataset: Dataset) -> dict[str, Any]:
+    return {
+        "organization": {
+            "id": str(_ORGANIZATION),
+            "name": dataset.name,
+            "time_zone": "UTC",
+            "default_language": dataset.queries[0].language,
+        },
+        "knowledge_bases": [{"key": "all", "name": "All"}],
+        "agents": [
+            {
+                "key": "agent",
+                "id": str(_AGENT),
+                "name": "agent",
+                "numbers": [],
+                "language": dataset.queries[0].language,
+                "greeting": "Hello.",
+                "prompt": "",
+            }
+        ],
+    }
+
+
+def _items(dataset: Dataset) -> list[dict[str, Any]]:
+    return [
+        {
+            "external_id": document.id,
+            "title": document.title[:1000],
+            "content": document.text,
+            "language": document.language,
+            "region_code": "GLOBAL",
+            "status": "published",
+            "source_hash": document.id,
+        }
+        for document in dataset.documents
+    ]
+
+
+def sets(*, full: bool) -> Iterator[Dataset]:
+    """The sets of the baselines, sampled unless `full`."""
+    limit = None if full else 400
+    xquad = datasets.read(SHARED / "xquad")
+    for language in ("en", "ar", "ru"):
+        yield xquad.asking(f"xquad {language} → en", language=language).sampled(limit)
+    mixed = datasets.mixed_language(SHARED / "xquad", "en", "ar")
+    parity = {document.id: document.language for document in mixed.documents}
+    for asked in ("ar", "en"):
+        for answered in ("en", "ar"):
+            chosen = tuple(
+                query
+                for query in mixed.queries
+                if query.language == asked and any(parity[each] == answered for each in query.relevant)
+            )
+            yield Dataset(f"mixed xquad {asked} → {answered}", mixed.documents, chosen).sampled(limit)
+    yield datasets.read(SHARED / "kazqad_val").asking("kazqad kk → kk").sampled(limit)
+    yield datasets.read(SHARED / "tau2_banking_knowledge").asking("tau2")
+    yield (
+        datasets.lines_as_documents(datasets.read(SHARED / "clinc_oos"))
+        .asking("clinc utterances")
+        .sampled(None if full else 1200)
+    )
+    if full:
+        yield datasets.read(SHARED / "medquad").asking("medquad").sampled(500)
+
+
+@contextmanager
+def _template() -> Iterator[TestDatabase]:
+    with test_server() as server:
+        yield TestDatabase(server, migrated_template(server))
+
+
+async def run(chosen: Sequence[Dataset]) -> list[Measured]:
+    """Measure the sets one after the other."""
+    embedder = StoredEmbedder(LocalEmbedder(), VECTORS)
+    await embedder.start()
+    try:
+        with _template() as template:
+            return [await measure(template, dataset, embedder) for dataset in chosen]
+    finally:
+        await embedder.close()
+
+
+def main(
+    only: Annotated[str, typer.Option(help="Only sets whose name holds this.")] = "",
+    *,
+    full: Annotated[bool, typer.Option("--full", help="All questions, and the largest set too.")] = False,
+) -> None:
+    """Measure the search on the sets of ../shared/data and write build/eval/retrieval.json."""
+    chosen = [dataset for dataset in sets(full=full) if only in dataset.name]
+    measured = asyncio.run(run(chosen))
+    RESULTS.parent.mkdir(parents=True, exist_ok=True)
+    RESULTS.write_text(json.dumps([asdict(each) for each in measured], indent=1), encoding="utf-8")
+    table = Table(box=None)
+    for heading in ("set", "documents", "questions", "meaning", "words", "hybrid", "given", "refusal"):
+        table.add_column(heading)
+    for each in measured:
+        cells = [f"{r.r1:.3f} {r.r5:.3f} {r.mrr5:.3f}" for r in each.rankings.values()]
+        refusal = " ".join(f"{r.auroc:.3f} {r.refused_at_5:.3f}" for r in each.refusal.values())
+        table.add_row(each.name, str(each.documents), str(each.rankings["hybrid"].queries), *cells, refusal)
+    console.print(table)
+
+
+if __name__ == "__main__":
+    sys.exit(typer.run(main))
