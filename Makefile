@@ -11,7 +11,7 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check lock livekit-server oasdiff clean
+.PHONY: help setup demo run test check eval-retrieval lock livekit-server oasdiff clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -36,6 +36,9 @@ check: setup oasdiff ## lint, format, types, imports, contract, dependencies
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
 	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py
+
+eval-retrieval: setup ## recall and refusal on real questions (../shared/data), to build/eval/retrieval.json
+	@$(BIN)/python -m tests.evals.retrieval
 
 # uv does not read pip's configuration, so it is told where pip would look.
 lock: setup ## resolve constraints.txt again (UPGRADE=--upgrade takes the newest of everything)

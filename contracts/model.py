@@ -1,9 +1,22 @@
 """The base of every generated contract model."""
 
+import re
+from datetime import datetime
 from typing import Any, Literal, Self
+from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, from_json
+
+# pydantic reads more than the document allows: UUIDs in braces, seconds since 1970, a space instead of the T.
+_FORMATS = (
+    (UUID, re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"), "must be a UUID with four hyphens"),
+    (
+        datetime,
+        re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[Tt][0-9:]{8}(?:\.[0-9]+)?(?:[Zz]|[+-][0-9]{2}:[0-9]{2})"),
+        "must be a time as in RFC 3339, such as 2026-11-30T20:15:07Z",
+    ),
+)
 
 
 class ContractModel(BaseModel):
@@ -19,16 +32,20 @@ class ContractModel(BaseModel):
             unknown: what becomes of fields that are not known here. A server forbids them; a client ignores them, for
                 a server of a newer minor version may have added some.
 
-        Beside what the fields say: no value is coerced from another type, a field may be left out but is never
-        `null`, and no string holds NUL, which PostgreSQL cannot store.
+        Beside what the fields say: they have the wire's names, no value is coerced from another type, a field may be
+        left out but is never `null`, ids and times are written as the document's formats have them, and no string
+        holds NUL, which PostgreSQL cannot store.
 
         Raises:
             pydantic.ValidationError: with the path of each field that does not fit.
         """
-        errors = list(_unstorable(_parsed(body), ()))
-        if errors:
+        parsed = _parsed(body)
+        if errors := _unstorable(parsed, ()):
             raise ValidationError.from_exception_data(cls.__name__, errors, input_type="json")
-        return cls.model_validate_json(body, strict=True, extra=unknown)
+        model = cls.model_validate_json(body, strict=True, extra=unknown, by_alias=True, by_name=False)
+        if errors := _misformatted(parsed, model.model_dump(by_alias=True, exclude_unset=True), ()):
+            raise ValidationError.from_exception_data(cls.__name__, errors, input_type="json")
+        return model
 
     def to_wire(self) -> str:
         """Write JSON with the wire's names, leaving out what is absent."""
@@ -54,3 +71,15 @@ def _unstorable(value: Any, path: tuple[str | int, ...]) -> list[InitErrorDetail
     else:
         return []
     return [InitErrorDetails(type=rule, loc=path, input=None)]
+
+
+def _misformatted(written: Any, read: Any, path: tuple[str | int, ...]) -> list[InitErrorDetails]:
+    if isinstance(read, dict):
+        return [e for name, inner in read.items() for e in _misformatted(written[name], inner, (*path, name))]
+    if isinstance(read, list):
+        return [e for index, inner in enumerate(read) for e in _misformatted(written[index], inner, (*path, index))]
+    return [
+        InitErrorDetails(type=PydanticCustomError("format", rule), loc=path, input=None)
+        for kind, pattern, rule in _FORMATS
+        if isinstance(read, kind) and not pattern.fullmatch(written)
+    ]

@@ -1,6 +1,6 @@
 """PCM helpers that the caller, the stand-ins and the tests share.
 
-Audio is a one-dimensional ``int16`` array of mono samples; rates are in hertz.
+Audio is a one-dimensional `int16` array of mono samples; rates are in hertz.
 """
 
 import io
@@ -16,6 +16,7 @@ Samples = NDArray[np.int16]
 TELEPHONE_RATE = 8000
 _PEAK = 32767
 _MU = 255.0
+_AUDIBLE = 100  # 50 dB below full scale
 
 
 class UnsupportedAudioError(ValueError):
@@ -47,6 +48,12 @@ def over_the_telephone(samples: Samples, rate: int) -> Samples:
     return mu_law_round_trip(resample(samples, rate, TELEPHONE_RATE))
 
 
+def trim_end(samples: Samples) -> Samples:
+    """Without the silence at the end, so that the end of a sound is the end of what is heard."""
+    audible = np.flatnonzero(np.abs(samples.astype(np.int32)) > _AUDIBLE)
+    return samples[: audible[-1] + 1] if len(audible) else samples[:0]
+
+
 def level(samples: Samples) -> float:
     """Root mean square, in sample units (0 to 32767); 0.0 for no samples."""
     if not len(samples):
@@ -55,7 +62,7 @@ def level(samples: Samples) -> float:
 
 
 def to_wav(samples: Samples, rate: int) -> bytes:
-    """A WAV file; shape ``(n,)`` is mono, shape ``(n, channels)`` interleaves channels."""
+    """A WAV file; shape `(n,)` is mono, shape `(n, channels)` interleaves channels."""
     out = io.BytesIO()
     with wave.open(out, "wb") as file:
         file.setnchannels(1 if samples.ndim == 1 else samples.shape[1])

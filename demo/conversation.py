@@ -1,22 +1,48 @@
 """The demo's calls on real parts: stand-ins, sidecar, LiveKit server, worker, callers.
 
-Run as a process of its own (`python -m demo.conversation`), so that it can be put into a network namespace that has only
-loopback. What it needs comes in a plan, what came of it goes into a report, both JSON files.
+Run as a process of its own, `python -m demo.conversation PLAN REPORT`, so that it can be put into a network namespace
+that has only loopback.
 """
 
-from datetime import datetime
+import asyncio
+import sys
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Annotated
 
+import typer
 from pydantic import BaseModel, ConfigDict
+
+from demo import livekit_server
+from demo.caller import CallEndedError, Caller, NoAnswerError
+from demo.held import Asked, HeldCall, Report
+from demo.processes import DemoError, answers, running
+from demo.scenario import PlannedCall, Question, Scenario
 
 AGENT = "answerline"
 SIDECAR = "http://127.0.0.1:8090"
-_STANDINS = "http://127.0.0.1:8095"
-_WORKER = "http://127.0.0.1:8081"
-_AT_ONCE = 2  # calls: the machine that this must run on has two cores
+_STANDINS_PORT = 8095
+_STANDINS = f"http://127.0.0.1:{_STANDINS_PORT}/v1"
+_AT_ONCE = 4  # calls; two cores are enough for that
 _GREETING_S = 20.0
-_ANSWER_S = 25.0
-_HANG_UP_S = 20.0
+_ANSWER_S = 40.0  # long, for a machine that is busy with other things: how long it took is in the table
+_ENDED_BY_AGENT_S = 15.0
+
+
+class Server(BaseModel):
+    """A LiveKit server that is up already, and a key of its API."""
+
+    model_config = ConfigDict(frozen=True)
+
+    url: str
+    key: str
+    secret: str
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """As LiveKit's tools read it."""
+        return {"LIVEKIT_URL": self.url, "LIVEKIT_API_KEY": self.key, "LIVEKIT_API_SECRET": self.secret}
 
 
 class Plan(BaseModel):
@@ -24,43 +50,168 @@ class Plan(BaseModel):
 
     Attributes:
         environment: of the sidecar and the worker: database, voice token.
-        livekit: url, key and secret of a server that is up already; None to start one.
+        livekit: a server that is up already; None to start one.
+        livekit_program: the server's program, where one is to be started.
         providers: OPENAI_… variables of real providers; None to start the stand-ins.
         folder: where logs and recordings go.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(frozen=True)
 
     environment: dict[str, str]
-    livekit: tuple[str, str, str] | None
+    livekit: Server | None
+    livekit_program: Path | None
     providers: dict[str, str] | None
     folder: Path
-    only: str | None = None
 
 
-class AskedOnLine(BaseModel):
-    """A question as the caller's end knows it."""
+async def hold_calls(plan: Plan, scenario: Scenario) -> Report:
+    """Bring everything up, hold all calls, two at a time, and let go of everything.
 
-    say: str
-    spoken_from: datetime
-    spoken_until: datetime
-    heard_from: datetime | None
-    heard_until: datetime | None
+    Raises:
+        DemoError: a part did not come up.
+    """
+    async with AsyncExitStack() as parts:
+        server = await bring_up(plan, scenario, parts)
+        lines = asyncio.Semaphore(_AT_ONCE)
 
+        async def hold(planned: PlannedCall, number: int) -> HeldCall:
+            async with lines:
+                return await hold_call(server, planned, plan.folder / f"call-{number}.wav")
 
-class CallOnLine(BaseModel):
-    """A call as the caller's end knows it."""
-
-    name: str
-    call_id: str
-    recording: Path | None
-    greeting_heard: bool
-    ended_by_agent: bool
-    asked: list[AskedOnLine]
-    trouble: str | None
+        calls = [hold(planned, number) for number, planned in enumerate(scenario.calls, start=1)]
+        return Report(calls=list(await asyncio.gather(*calls)))
 
 
-class Report(BaseModel):
-    """All calls, in the plan's order."""
+async def bring_up_services(plan: Plan, scenario: Scenario, parts: AsyncExitStack) -> dict[str, str]:
+    """Start the stand-ins, unless real providers are given, and the sidecar; the providers' variables."""
+    providers = plan.providers
+    if providers is None:
+        sentences = plan.folder / "sentences.txt"
+        sentences.write_text("\n".join(scenario.sentences()) + "\n", encoding="utf-8")
+        standins = ["--port", str(_STANDINS_PORT), "--sentences", str(sentences)]
+        await parts.enter_async_context(
+            running(
+                "the stand-ins for model providers",
+                [sys.executable, "-m", "demo.standins", *standins, "--log", str(plan.folder / "standins.jsonl")],
+                log=plan.folder / "standins.log",
+                environment={},
+                is_ready=lambda: answers(f"{_STANDINS}/models"),
+            )
+        )
+        providers = {"OPENAI_API_KEY": "none-needed", "OPENAI_BASE_URL": _STANDINS}
+    await parts.enter_async_context(
+        running(
+            "the sidecar",
+            [sys.executable, "-m", "retrieval_sidecar", "serve"],
+            log=plan.folder / "sidecar.log",
+            environment=plan.environment,
+            is_ready=lambda: answers(f"{SIDECAR}/readyz"),
+        )
+    )
+    return providers
 
-    calls: list[CallOnLine]
+
+async def bring_up(plan: Plan, scenario: Scenario, parts: AsyncExitStack) -> Server:
+    """Start stand-ins, sidecar, LiveKit server and worker, each when the one before it is ready."""
+    providers = await bring_up_services(plan, scenario, parts)
+    server = plan.livekit
+    if server is None:
+        if plan.livekit_program is None:
+            raise DemoError("There is no LiveKit server: run `make livekit-server`, or set LIVEKIT_URL.")
+        started = await parts.enter_async_context(
+            livekit_server.running(plan.livekit_program, log=plan.folder / "livekit.log")
+        )
+        server = Server(url=started.url, key=started.key, secret=started.secret)
+    worker_log = plan.folder / "worker.log"
+
+    async def registered() -> bool:
+        return "registered worker" in worker_log.read_text(encoding="utf-8", errors="replace")
+
+    await parts.enter_async_context(
+        running(
+            "the worker",
+            [sys.executable, "-m", "worker", "start"],
+            log=worker_log,
+            environment=worker_environment(plan, server, providers),
+            is_ready=registered,
+        )
+    )
+    return server
+
+
+def worker_environment(plan: Plan, server: Server, providers: dict[str, str]) -> dict[str, str]:
+    """What the worker reads: no database, and no limit on load, for the machine is busy with everything else too."""
+    return {
+        **server.environment,
+        **providers,
+        "ANSWERLINE_SIDECAR_URL": SIDECAR,
+        "ANSWERLINE_SIDECAR_TOKEN": plan.environment["ANSWERLINE_SIDECAR_TOKEN"],
+        "ANSWERLINE_AGENT_NAME": AGENT,
+        "ANSWERLINE_LOAD_THRESHOLD": "inf",
+        "ANSWERLINE_IDLE_PROCESSES": str(_AT_ONCE),
+        "ANSWERLINE_WORKER_PORT": "0",
+        "DATABASE_URL": "",
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+async def hold_call(server: Server, planned: PlannedCall, recording: Path) -> HeldCall:
+    """One call: wait for the greeting, ask each question, hear each answer, hang up."""
+    caller = Caller(
+        server.url,
+        server.key,
+        server.secret,
+        caller_number=planned.caller,
+        called_number=planned.called,
+        agent_name=AGENT,
+        recording=recording,
+    )
+    held = HeldCall(planned=planned, call_id=caller.call_id, recording=recording)
+    async with caller:
+        try:
+            await caller.wait_for_answer(_GREETING_S)
+            held.greeting_heard = True
+            for question in planned.questions:
+                held.asked.append(await _ask(caller, question))
+            if planned.expect_greeting == "unknown_number":
+                await caller.wait_for_end(_ENDED_BY_AGENT_S)
+                held.ended_by_agent = True
+        except CallEndedError as error:
+            held.trouble = f"the call ended: {error}"
+        except NoAnswerError as error:
+            held.trouble = str(error)
+    return held
+
+
+async def _ask(caller: Caller, question: Question) -> Asked:
+    spoken = await caller.say(question.say)
+    try:
+        heard = await caller.wait_for_answer(_ANSWER_S)
+    except NoAnswerError:
+        heard = None
+    return Asked(
+        question=question,
+        spoken_from=_instant(spoken.start),
+        spoken_until=_instant(spoken.end),
+        heard_from=_instant(heard.start) if heard else None,
+        heard_until=_instant(heard.end) if heard else None,
+    )
+
+
+def _instant(seconds: float) -> datetime:
+    return datetime.fromtimestamp(seconds, UTC)
+
+
+def main(plan: Annotated[Path, typer.Argument(exists=True)], report: Annotated[Path, typer.Argument()]) -> None:
+    """Hold the calls of a plan and write the report."""
+    try:
+        held = asyncio.run(hold_calls(Plan.model_validate_json(plan.read_text("utf-8")), Scenario.read()))
+    except DemoError as error:
+        typer.echo(str(error), err=True)
+        raise typer.Exit(1) from None
+    report.write_text(held.model_dump_json(), encoding="utf-8")
+
+
+if __name__ == "__main__":
+    typer.run(main)

@@ -14,7 +14,9 @@ from demo.verdict import Answered
 _WIDEST = 150
 
 
-def print_call(console: Console, call: HeldCall, answered: Sequence[Answered], evidence: Evidence) -> None:
+def print_call(
+    console: Console, call: HeldCall, answered: Sequence[Answered], faults: Sequence[str], evidence: Evidence
+) -> None:
     """One call's timeline, as the sidecar stored it, and what the caller's end measured."""
     console.rule(f"[bold]{call.planned.name}[/]  {call.planned.caller} → {call.planned.called}", align="left")
     stored = evidence.calls.get(call.call_id)
@@ -23,10 +25,11 @@ def print_call(console: Console, call: HeldCall, answered: Sequence[Answered], e
     else:
         modes = [stored.scope[f"{category}_scope"]["mode"] for category in ("instruction", "knowledge")]
         console.print(f"  scope: instructions {modes[0]}, knowledge {modes[1]}", style="dim")
-        origin = stored.events[0].at if stored.events else datetime.min
         for event in stored.events:
-            console.print(_line(event, origin, evidence))
+            console.print(_line(event, stored.events[0].at, evidence))
         console.print(f"  ended: {stored.status}, {stored.end_reason}", style="dim")
+    for fault in faults:
+        console.print(f"  ✗ {fault}", style="red", markup=False)
     for each in answered:
         for fault in each.faults:
             console.print(f"  ✗ {each.asked.question.say}: {fault}", style="red", markup=False)

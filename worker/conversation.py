@@ -45,7 +45,9 @@ class Ending:
     reason: str
 
 
-def open_session(providers: Providers, deps: CallDeps, silence_s: float) -> AgentSession[CallDeps]:
+def open_session(
+    providers: Providers, deps: CallDeps, *, silence_s: float, turn_end_max_s: float
+) -> AgentSession[CallDeps]:
     """The session of a call, with everything local that LiveKit would else do in its cloud.
 
     Turn detection and interruption are pinned, because their defaults depend on how the process was
@@ -58,6 +60,7 @@ def open_session(providers: Providers, deps: CallDeps, silence_s: float) -> Agen
         userdata=deps,
         turn_handling={
             "turn_detection": inference.TurnDetector(version="v1-mini"),
+            "endpointing": {"max_delay": turn_end_max_s},
             "interruption": {"mode": "vad"},
         },
         aec_warmup_duration=None,

@@ -141,7 +141,12 @@ class Call:
             characters = bootstrap.inline_knowledge.characters
             deps.timeline.add(InlineEvent(id=uuid4(), at=now(), characters=characters))
         silence_s = self._settings.silence_s
-        session = open_session(open_providers(self._settings, language), deps, silence_s)
+        session = open_session(
+            open_providers(self._settings, language),
+            deps,
+            silence_s=silence_s,
+            turn_end_max_s=self._settings.turn_end_max_s,
+        )
         session.on("close", self._on_session_closed)
         self._conversation = Conversation(session, deps, silence_s, self.hang_up)
         agent = PhoneAgent(bootstrap, language, get_knowledge_tools())

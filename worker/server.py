@@ -1,6 +1,7 @@
 """The AgentServer: takes jobs from LiveKit, each in a warm process of its own."""
 
 import asyncio
+import math
 import signal
 from functools import partial
 
@@ -23,6 +24,8 @@ def prewarm(settings: Settings, process: JobProcess) -> None:
 
 def create_server(settings: Settings) -> AgentServer:
     """The server, registered for explicit dispatch under the agent's name."""
+    # LiveKit offers no call to a worker that reports a load of 1, whatever the worker's own threshold is.
+    unlimited = math.isinf(settings.load_threshold)
     server = AgentServer(
         ws_url=str(settings.livekit_url),
         api_key=settings.livekit_api_key,
@@ -31,6 +34,7 @@ def create_server(settings: Settings) -> AgentServer:
         host=settings.worker_host,
         port=settings.worker_port,
         load_threshold=settings.load_threshold,
+        load_fnc=(lambda: 0.0) if unlimited else None,
         num_idle_processes=settings.idle_processes,
         drain_timeout=settings.drain_s,
         session_end_timeout=_END_S,

@@ -71,6 +71,10 @@ class Settings(BaseSettings):
         default=15, description="Seconds of silence before the caller is asked, and before hang-up."
     )
 
+    turn_end_max_s: Annotated[float, Field(ge=0.3, le=6)] = Field(
+        default=1.5, description="Seconds of silence after which the caller has finished, however it sounded."
+    )
+
     worker_host: NotBlank = Field(
         default="127.0.0.1",
         description="Where the health endpoint listens; 0.0.0.0 in a container.",

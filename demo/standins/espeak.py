@@ -1,4 +1,4 @@
-"""espeak-ng through ctypes: the library and its data come in the ``espeakng-loader`` wheel.
+"""espeak-ng through ctypes: the library and its data come in the `espeakng-loader` wheel.
 
 The library keeps one global voice, so every call sets it and speaks under one lock. ctypes
 releases the interpreter lock while the library works.
@@ -23,9 +23,7 @@ _PARAMETER_RATE: Final = 1
 _PHONEMES_IPA: Final = 0x02
 _OK: Final = 0
 
-_SynthCallback = ctypes.CFUNCTYPE(
-    ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p
-)
+_SynthCallback = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(ctypes.c_short), ctypes.c_int, ctypes.c_void_p)
 _lock = threading.Lock()
 
 
@@ -75,9 +73,7 @@ class _Library:
         self._lib.espeak_SetParameter(_PARAMETER_RATE, words_per_minute, 0)
         self._blocks.clear()
         data = text.encode()
-        status = self._lib.espeak_Synth(
-            data, len(data) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8, None, None
-        )
+        status = self._lib.espeak_Synth(data, len(data) + 1, 0, _POSITION_CHARACTER, 0, _CHARS_UTF8, None, None)
         if status != _OK or self._lib.espeak_Synchronize() != _OK:
             raise EspeakError("espeak-ng refused the text")
         return np.frombuffer(b"".join(self._blocks), dtype=np.int16)
@@ -87,9 +83,7 @@ class _Library:
         rest = ctypes.c_char_p(text.encode())
         clauses = []
         while rest.value:
-            clause = self._lib.espeak_TextToPhonemes(
-                ctypes.byref(rest), _CHARS_UTF8, _PHONEMES_IPA
-            )
+            clause = self._lib.espeak_TextToPhonemes(ctypes.byref(rest), _CHARS_UTF8, _PHONEMES_IPA)
             clauses.append(clause.decode())
         return " ".join(clauses)
 
@@ -104,7 +98,7 @@ def synthesize(text: str, voice: str, words_per_minute: int) -> tuple[Samples, i
 
     Args:
         text: what to say, in the language of the voice.
-        voice: an espeak-ng voice, optionally with a variant: ``en-us``, ``ru+f3``.
+        voice: an espeak-ng voice, optionally with a variant: `en-us`, `ru+f3`.
         words_per_minute: 80 to 450.
 
     Raises:

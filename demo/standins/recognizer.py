@@ -24,21 +24,21 @@ from demo.standins import arpabet, espeak
 from demo.standins.spoken import pieces
 
 RATE: Final = 16000
+_FRAMES_PER_SECOND: Final = 100
 _MODEL: Final = "en-us/en-us"
 _PHONE_MODEL: Final = "en-us/en-us-phone.lm.bin"
 _SPEECH_LEVEL: Final = 60.0  # RMS of the loudest tenth of a second; a quiet line has about 10
-# Natural log of (sentence / free phones) per frame of speech. Measured over telephone audio of
-# three espeak-ng voices: expected English sentences 0.04 to 0.60, other speech below 0.02 except
-# where it shares most of its words with an expected sentence.
-MIN_CONFIDENCE: Final = 0.025
+# Measured over telephone audio of five espeak-ng voices: expected English sentences -0.05 to 0.60,
+# other speech below -0.07 except where it shares most of its words with an expected sentence.
+MIN_CONFIDENCE: Final = -0.06
 
 
 @dataclass(frozen=True)
 class Recognition:
-    """``text`` is an expected sentence, or several in a row, or empty.
+    """`text` is an expected sentence, or several in a row, or empty.
 
-    ``confidence`` is the log-likelihood ratio per frame against free phones; None where no
-    expected sentence fitted at all.
+    `confidence` is the log-likelihood ratio against free phones per second of speech, in the
+    recogniser's own scale; None where no expected sentence fitted at all.
     """
 
     text: str
@@ -54,20 +54,15 @@ class Recognizer:
     Args:
         sentences: what callers are expected to say, as it should be transcribed. A text of several
             sentences is also recognised in part, because a caller's pause splits an utterance.
-        min_confidence: see ``MIN_CONFIDENCE``; lower accepts more.
+        min_confidence: see `MIN_CONFIDENCE`; lower accepts more.
     """
 
-    def __init__(
-        self, sentences: Iterable[str], *, min_confidence: float = MIN_CONFIDENCE
-    ) -> None:
+    def __init__(self, sentences: Iterable[str], *, min_confidence: float = MIN_CONFIDENCE) -> None:
         self._min_confidence = min_confidence
         self._lock = threading.Lock()
         lexicon = _Lexicon()
         self._texts = {
-            words: text
-            for sentence in sentences
-            for text in _parts(sentence)
-            if (words := lexicon.words(text))
+            words: text for sentence in sentences for text in _parts(sentence) if (words := lexicon.words(text))
         }
         if self._texts:
             self._sentences = _decoder(lexicon)
@@ -90,7 +85,7 @@ class Recognizer:
             free = _decode(self._phones, audio)
         if free is None:
             return NOTHING
-        confidence = (best.log_score - free.log_score) / best.frames
+        confidence = (best.log_score - free.log_score) / best.seconds
         return Recognition(text if confidence >= self._min_confidence else "", confidence)
 
 
@@ -106,16 +101,14 @@ class _Lexicon:
             for piece in pieces(text)
             for word in espeak.phonemes(piece.text, piece.voice).split()
         )
-        return " ".join(
-            self.names.setdefault(phones, f"w{len(self.names)}") for phones in spoken if phones
-        )
+        return " ".join(self.names.setdefault(phones, f"w{len(self.names)}") for phones in spoken if phones)
 
 
 @dataclass(frozen=True)
 class _Decoded:
     words: str
     log_score: float
-    frames: int  # of speech, silences between words left out
+    seconds: float  # of speech, silences between words left out
 
 
 def _decoder(lexicon: _Lexicon) -> Any:
@@ -162,4 +155,4 @@ def _decode(decoder: Any, audio: Samples) -> _Decoded | None:
     spoken = [s for s in decoder.seg() if not s.word.startswith(("<", "[", "(", "SIL", "+"))]
     frames = sum(s.end_frame - s.start_frame + 1 for s in spoken)
     words = " ".join(s.word for s in spoken)
-    return _Decoded(words, math.log(hypothesis.score), frames) if frames else None
+    return _Decoded(words, math.log(hypothesis.score), frames / _FRAMES_PER_SECOND) if frames else None

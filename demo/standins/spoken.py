@@ -41,7 +41,7 @@ _VOWEL = re.compile(r"[AEIOUYАЕЁИОУЫЭЮЯ]")
 
 @dataclass(frozen=True)
 class Piece:
-    """A run of text in one language: ``voice`` is an espeak-ng voice name without a variant."""
+    """A run of text in one language: `voice` is an espeak-ng voice name without a variant."""
 
     text: str
     voice: str
@@ -98,7 +98,7 @@ def _money(amount: str, sign: str, voice: str) -> str:
 
 
 def _code_part(part: str) -> str:
-    """ "PIN" is said as a word, "QT" and "X" as letters, "44" as a number."""
+    """How it is said: PIN as a word, QT and X as letters, 44 as a number."""
     if part.isdigit():
         return part
     if part.isalpha() and len(part) > 2 and _VOWEL.search(part):

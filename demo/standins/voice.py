@@ -11,15 +11,13 @@ from demo.standins.spoken import pieces
 WORDS_PER_MINUTE = 145  # the pace at which the recogniser was measured
 
 
-def speak(
-    text: str, sample_rate: int, *, variant: str = "", words_per_minute: int = WORDS_PER_MINUTE
-) -> Samples:
+def speak(text: str, sample_rate: int, *, variant: str = "", words_per_minute: int = WORDS_PER_MINUTE) -> Samples:
     """The text as 16-bit samples; a mixed text is spoken piecewise, each piece in its language.
 
     Args:
         text: what to say. Codes and prices are put in words; a text of signs only is silence.
         sample_rate: of the result, in hertz.
-        variant: an espeak-ng variant such as ``f3`` or ``m1``: another person, the same language.
+        variant: an espeak-ng variant such as `f3` or `m1`: another person, the same language.
         words_per_minute: pace, 80 to 450.
 
     Raises:
@@ -36,7 +34,5 @@ def speak(
 async def speak_off_loop(
     text: str, sample_rate: int, *, variant: str = "", words_per_minute: int = WORDS_PER_MINUTE
 ) -> Samples:
-    """``speak`` in a thread, so that an event loop goes on."""
-    return await asyncio.to_thread(
-        speak, text, sample_rate, variant=variant, words_per_minute=words_per_minute
-    )
+    """`speak` in a thread, so that an event loop goes on."""
+    return await asyncio.to_thread(speak, text, sample_rate, variant=variant, words_per_minute=words_per_minute)

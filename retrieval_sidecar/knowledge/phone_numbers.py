@@ -5,8 +5,9 @@ from urllib.parse import unquote
 
 import phonenumbers
 
-# The user of a SIP address, also within "name" <…>, without a password or parameters; the number of a tel URI.
-_URI = re.compile(r"(?:[^<>]*<)?(?:sips?:(?P<user>[^@:;?>]+)[^@>]*@|tel:(?P<number>[^;?>]+))", re.IGNORECASE)
+# The user of a SIP address, also within "name" <…>, without password and parameters (a host alone is no number, even one
+# of digits); the number of a tel URI.
+_URI = re.compile(r"(?:[^<>]*<)?(?:sips?:(?:(?P<user>[^@:;?>]+)[^@>]*@)?|tel:(?P<number>[^;?>]*))", re.IGNORECASE)
 _INTERNATIONAL_PREFIX = re.compile(r"^00(?=[1-9])")
 
 
@@ -25,7 +26,7 @@ def to_e164(raw: str | None, *, region: str | None = None) -> str | None:
         return None
     text = raw.strip()
     if wrapped := _URI.match(text):
-        text = wrapped["user"] or wrapped["number"]
+        text = wrapped["user"] or wrapped["number"] or ""
     text = _INTERNATIONAL_PREFIX.sub("+", unquote(text).strip())
     try:
         number = phonenumbers.parse(text, region)

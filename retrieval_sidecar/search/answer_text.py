@@ -7,8 +7,7 @@ from semantic_text_splitter import TextSplitter
 from retrieval_sidecar.text.languages import stop_words
 from retrieval_sidecar.text.normalize import words
 
-_MAX_CHARACTERS = 1000
-_SENTENCE_CHARACTERS = 320
+_LONGEST_ANSWER = 300  # characters: about twenty seconds of speech
 
 # Said before sentences in another language than the one asked in.
 _FRAMES = {
@@ -25,7 +24,8 @@ _FRAMES = {
 
 @cache
 def _sentences() -> TextSplitter:
-    return TextSplitter((1, _SENTENCE_CHARACTERS))
+    """A range that begins at 1 makes each sentence a piece of its own, and cuts one that is too long to be said."""
+    return TextSplitter((1, _LONGEST_ANSWER))
 
 
 @cache
@@ -39,23 +39,28 @@ def cut(content: str, limit: int) -> str:
 
 
 def answer_text(content: str, *, question: str, language: str, asked_in: str) -> str:
-    """The sentences of a passage that share most with the question; the whole of a short passage.
+    """The sentences of a passage that answer a question: neighbours that together hold most of its words.
 
     Args:
         content: the best result's.
         language: of the content; a frame in `asked_in` stands before it where the two differ.
     """
-    chosen = _best_part(content, question, language)
+    chosen = _best_neighbours(content, question, language)
     if language == asked_in:
         return chosen
     return f"{_FRAMES.get(asked_in, _FRAMES['en'])} {chosen}"
 
 
-def _best_part(content: str, question: str, language: str) -> str:
-    content = content.strip()
-    if len(content) <= _SENTENCE_CHARACTERS:
-        return content
+def _best_neighbours(content: str, question: str, language: str) -> str:
+    spans = [(start, start + len(sentence)) for start, sentence in _sentences().chunk_indices(content)]
     asked = set(words(question)) - stop_words(language)
-    parts = _sentences().chunks(content)
-    best = max(range(len(parts)), key=lambda index: (len(asked & set(words(parts[index]))), -index))
-    return cut(str(parts[best]), _MAX_CHARACTERS)
+    windows = [
+        content[start:end]
+        for index, (start, _) in enumerate(spans)
+        for _, end in spans[index:]
+        if end - start <= _LONGEST_ANSWER
+    ]
+    # Most of the question first, then the shortest, then the earliest.
+    best = max(windows, key=lambda text: (len(asked & set(words(text))), -len(text)), default="")
+    # Across languages no word is shared, and what a text is about it says first.
+    return best if asked & set(words(best)) else cut(content.strip(), _LONGEST_ANSWER)

@@ -25,7 +25,9 @@ def test_every_identity_comes_back_from_its_key(key: FolderKey) -> None:
     assert FolderKey.parse(str(key)) == key
 
 
-@given(st.sampled_from(["upload:", "website:", "workflow:", "integration:", "integration:a/", "base:", "", "x:"]), NEARLY)
+@given(
+    st.sampled_from(["upload:", "website:", "workflow:", "integration:", "integration:a/", "base:", "", "x:"]), NEARLY
+)
 def test_a_text_is_a_key_only_if_it_is_written_as_the_key_is(kind: str, rest: str) -> None:
     key = FolderKey.parse(kind + rest)
     assert key is None or str(key) == kind + rest

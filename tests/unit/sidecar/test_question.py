@@ -1,0 +1,47 @@
+"""A question as the search reads it."""
+
+import pytest
+
+from retrieval_sidecar.errors import InvalidRequest
+from retrieval_sidecar.search.question import Question, searchable
+
+
+@pytest.mark.parametrize("text", ["", " ", "\n\t", "\u200b", "\u200b \u2060", "\x00", "\U000e0041", "\u0640", "\ufeff"])
+def test_what_shows_nothing_is_refused_by_field(text: str) -> None:
+    with pytest.raises(InvalidRequest) as raised:
+        searchable(text, "subQuestions.2")
+    (problem,) = raised.value.problems
+    assert (problem.field, problem.message) == ("subQuestions.2", "must hold 1 to 500 characters after trimming")
+
+
+def test_length_counts_after_trimming() -> None:
+    assert searchable(" " * 100 + "a" * 500 + "\n" * 100, "query") == "a" * 500
+    with pytest.raises(InvalidRequest):
+        searchable("a" * 501, "query")
+
+
+def read(text: str, **changes: str | None) -> Question:
+    values: dict[str, str | None] = {"utterance": None, "language": None, "default_language": "de"} | changes
+    return Question.read(text, **values)  # type: ignore[arg-type] # the keywords above
+
+
+def test_the_answer_is_in_the_language_asked_for_and_the_vector_is_centred_in_the_texts_own() -> None:
+    question = read("how much does parking cost for an hour", language="ar")
+    assert (question.language, question.asked_in) == ("en", "ar")
+
+
+def test_a_text_that_does_not_tell_its_language_is_in_the_one_asked_for_or_else_the_default() -> None:
+    assert read("44", language="ru").language == "ru"
+    assert (read("44").language, read("44").asked_in) == ("de", "de")
+
+
+def test_the_utterance_feeds_words_and_codes_but_not_what_is_embedded() -> None:
+    question = read("door code", utterance="uh what was the code for the north door, pin 44 x")
+    assert question.text == "door code"
+    assert {"north", "door"} <= set(question.words)
+    assert "pin44x" in question.codes
+
+
+def test_words_are_told_once_and_without_those_that_say_nothing() -> None:
+    question = read("what is the price of the price list", language="en")
+    assert question.words == ("price", "list")

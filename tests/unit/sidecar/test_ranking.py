@@ -1,0 +1,170 @@
+"""The order of candidates, and which of them are given."""
+
+from typing import Any
+from uuid import UUID
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
+from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS, Calibration
+
+CALIBRATION = Calibration(intercept=-3.0, meaning=8.0, words=2.0, code=3.0)
+
+
+def candidate(number: int, **changes: Any) -> Candidate:
+    values: dict[str, Any] = {
+        "passage_id": number,
+        "is_instruction": False,
+        "id": UUID(int=number),
+        "chunk_index": 0,
+        "title": "t",
+        "content": "c",
+        "source_url": None,
+        "language": "en",
+        "region_code": "DE",
+        "meaning": 0.5,
+        "words": 0.0,
+        "code": False,
+    }
+    return Candidate(**values | changes)
+
+
+def ordered(*candidates: Candidate, language: str = "en", region: str = "DE") -> list[int]:
+    ranked = rank(candidates, language=language, region=region, calibration=CALIBRATION)
+    return [each.candidate.passage_id for each in ranked]
+
+
+def relevant(number: int, relevance: float, **changes: Any) -> Ranked:
+    return Ranked(candidate(number, **changes), score=0.0, relevance=relevance)
+
+
+FRACTIONS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
+CANDIDATES = st.lists(
+    st.fixed_dictionaries(
+        {
+            "language": st.sampled_from(["en", "ar", "ru"]),
+            "region_code": st.sampled_from(["DE", "KZ", "GLOBAL"]),
+            "meaning": FRACTIONS | st.none(),
+            "words": FRACTIONS,
+            "code": st.booleans(),
+        }
+    ),
+    max_size=8,
+).map(lambda entries: [candidate(number, **entry) for number, entry in enumerate(entries)])
+
+
+@given(CANDIDATES, st.data())
+def test_the_order_does_not_depend_on_the_order_of_arrival(candidates: list[Candidate], data: st.DataObject) -> None:
+    assert ordered(*data.draw(st.permutations(candidates))) == ordered(*candidates)
+
+
+@given(CANDIDATES)
+def test_every_candidate_has_exactly_one_place(candidates: list[Candidate]) -> None:
+    assert sorted(ordered(*candidates)) == [each.passage_id for each in candidates]
+
+
+@given(CANDIDATES, st.data())
+def test_words_of_the_questions_language_move_no_hit_of_another(
+    candidates: list[Candidate], data: st.DataObject
+) -> None:
+    def places(words: float) -> list[int | None]:
+        changed = [
+            candidate(
+                each.passage_id,
+                language=each.language,
+                region_code=each.region_code,
+                meaning=each.meaning,
+                code=each.code,
+                words=words if each.language == "en" and data.draw(st.booleans()) else 0.0,
+            )
+            for each in candidates
+        ]
+        foreign = {each.passage_id for each in changed if each.language != "en"}
+        return [number if number in foreign else None for number in ordered(*changed)]
+
+    assert places(1.0) == places(0.0)
+
+
+def test_words_reorder_the_hits_of_the_questions_language_among_their_own_places() -> None:
+    arabic = candidate(1, language="ar", meaning=0.8)
+    others = (candidate(2, meaning=0.9), candidate(4, meaning=0.5))
+    assert ordered(arabic, candidate(3, meaning=0.7), *others) == [2, 1, 3, 4]
+    assert ordered(arabic, candidate(3, meaning=0.7, words=1.0), *others) == [3, 1, 2, 4]
+
+
+def test_ties_are_broken_by_passage() -> None:
+    assert ordered(*(candidate(number) for number in (3, 1, 2))) == [1, 2, 3]
+    assert ordered(*(candidate(number, language="ar") for number in (3, 1, 2))) == [1, 2, 3]
+
+
+@pytest.mark.parametrize("language", ["en", "ar"])
+def test_a_code_wins_over_a_somewhat_nearer_passage_whatever_its_language(language: str) -> None:
+    assert ordered(candidate(1, meaning=0.6), candidate(2, meaning=0.4, code=True, language=language)) == [2, 1]
+
+
+def test_a_code_counts_as_every_word() -> None:
+    assert ordered(candidate(1, words=1.0), candidate(2, words=0.2, code=True)) == [1, 2]
+    assert ordered(candidate(1, words=0.9), candidate(2, words=0.2, code=True)) == [2, 1]
+
+
+def test_the_asked_region_comes_before_the_global_one_and_that_before_another() -> None:
+    regions = [candidate(number, region_code=code) for number, code in enumerate(("KZ", "GLOBAL", "DE"))]
+    assert ordered(*regions) == [2, 1, 0]
+    assert ordered(*regions, region="KZ") == [0, 1, 2]
+    assert ordered(*regions, region="GLOBAL") == [1, 0, 2]
+
+
+def test_without_vectors_words_decide() -> None:
+    degraded = [candidate(number, meaning=None, words=words) for number, words in enumerate((0.1, 0.9, 0.5))]
+    assert ordered(*degraded) == [1, 2, 0]
+
+
+def test_a_meaning_that_points_away_scores_as_none() -> None:
+    (away,) = rank([candidate(1, meaning=-0.8)], language="en", region="KZ", calibration=CALIBRATION)
+    assert away.score == 0.0
+
+
+def test_nothing_ranked_gives_nothing() -> None:
+    assert ordered() == []
+    assert select([]) == []
+
+
+def test_what_is_relevant_enough_is_given_and_nothing_else() -> None:
+    ranked = [relevant(1, GIVEN), relevant(2, GIVEN - 0.01), relevant(3, 0.9), relevant(4, 0.0)]
+    assert [each.candidate.passage_id for each in select(ranked)] == [1, 3]
+
+
+@pytest.mark.parametrize(
+    ("relevance", "words", "is_given"),
+    [
+        (GIVEN_BY_WORDS, 0.8, True),
+        (GIVEN_BY_WORDS - 0.01, 0.8, False),
+        (GIVEN_BY_WORDS, 0.0, False),
+    ],
+)
+def test_the_best_match_by_words_needs_less(relevance: float, words: float, *, is_given: bool) -> None:
+    assert bool(select([relevant(1, relevance, words=words)])) is is_given
+
+
+def test_only_one_passage_is_the_best_match_by_words() -> None:
+    ranked = [relevant(number, 0.4, words=0.8) for number in (1, 2, 3)]
+    assert [each.candidate.passage_id for each in select(ranked)] == [1]
+
+
+def test_a_document_is_given_once_by_its_best_passage() -> None:
+    same = UUID(int=77)
+    ranked = [relevant(1, 0.9, id=same, chunk_index=4), relevant(2, 0.8), relevant(3, 0.7, id=same, chunk_index=0)]
+    assert [each.candidate.passage_id for each in select(ranked)] == [1, 2]
+
+
+def test_at_most_five_documents_are_given() -> None:
+    assert [each.candidate.passage_id for each in select([relevant(n, 0.9) for n in range(9)])] == [0, 1, 2, 3, 4]
+
+
+@given(CANDIDATES)
+def test_selection_keeps_the_order_of_the_ranking(candidates: list[Candidate]) -> None:
+    ranked = rank(candidates, language="en", region="DE", calibration=CALIBRATION)
+    chosen = [ranked.index(each) for each in select(ranked)]
+    assert chosen == sorted(chosen)

@@ -1,0 +1,112 @@
+"""From a scope to the legs of its search: None is everything, empty is nothing, in every combination."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from itertools import product
+from uuid import UUID
+
+import pytest
+
+from retrieval_sidecar.scope.resolve import KnowledgeSelection, Scope
+from retrieval_sidecar.search.statement import SQL, anything_statement, scope_parameters, search_statement, shape_of
+
+INSTRUCTIONS: list[tuple[Sequence[int] | None, tuple[str, ...]]] = [
+    (None, ("all_instructions",)),
+    ([], ()),
+    ([1], ("selected_instructions",)),
+]
+KNOWLEDGE: list[tuple[KnowledgeSelection | None, tuple[str, ...]]] = [
+    (None, ("all_knowledge",)),
+    (KnowledgeSelection([], [], []), ()),
+    (KnowledgeSelection([1], [], []), ("selected_items",)),
+    (KnowledgeSelection([], [2], []), ("selected_folders",)),
+    (KnowledgeSelection([], [], [3]), ("selected_bases",)),
+    (KnowledgeSelection([1], [2], []), ("selected_items", "selected_folders")),
+    (KnowledgeSelection([1], [], [3]), ("selected_items", "selected_bases")),
+    (KnowledgeSelection([], [2], [3]), ("selected_folders", "selected_bases")),
+    (KnowledgeSelection([1], [2], [3]), ("selected_items", "selected_folders", "selected_bases")),
+]
+SCOPES = list(product(INSTRUCTIONS, KNOWLEDGE))
+SHAPES = [instructions + knowledge for (_, instructions), (_, knowledge) in SCOPES if instructions + knowledge]
+
+
+def scope(
+    instructions: Sequence[int] | None, knowledge: KnowledgeSelection | None, narrowed: Sequence[int] | None = None
+) -> Scope:
+    return Scope(
+        organization_id=UUID(int=1),
+        instruction_keys=instructions,
+        knowledge=knowledge,
+        narrowed_base_keys=narrowed,
+        segment_ids=(),
+        now=datetime(2026, 12, 1, tzinfo=UTC),
+        minute=0,
+        language="en",
+        region_code="DE",
+        language_fallbacks={},
+        space_id=1,
+        model="fake-words",
+    )
+
+
+@pytest.mark.parametrize(("instructions", "knowledge"), SCOPES)
+def test_each_category_has_the_legs_of_its_own_selection(
+    instructions: tuple[Sequence[int] | None, tuple[str, ...]],
+    knowledge: tuple[KnowledgeSelection | None, tuple[str, ...]],
+) -> None:
+    assert shape_of(scope(instructions[0], knowledge[0])) == instructions[1] + knowledge[1]
+
+
+@pytest.mark.parametrize("narrowed", [[], [9]])
+@pytest.mark.parametrize(("instructions", "knowledge"), SCOPES)
+def test_narrowing_binds_every_leg_of_knowledge_and_adds_none(
+    instructions: tuple[Sequence[int] | None, tuple[str, ...]],
+    knowledge: tuple[KnowledgeSelection | None, tuple[str, ...]],
+    narrowed: Sequence[int],
+) -> None:
+    expected = instructions[1] + tuple(f"{leg} narrowed" for leg in knowledge[1])
+    assert shape_of(scope(instructions[0], knowledge[0], narrowed)) == expected
+
+
+def test_an_empty_sequence_of_any_kind_is_a_selection() -> None:
+    empty: list[Sequence[int]] = [[], ()]
+    for nothing in empty:
+        assert shape_of(scope(nothing, KnowledgeSelection(nothing, nothing, nothing))) == ()
+
+
+@pytest.mark.parametrize("by_meaning", [True, False])
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...], *, by_meaning: bool) -> None:
+    text = search_statement(shape, by_meaning=by_meaning).as_string(None)
+    conditions = ("instruction_keys", "item_keys", "folder_ids", "base_keys")
+    expected = {
+        "selected_instructions": "instruction_keys",
+        "selected_items": "item_keys",
+        "selected_folders": "folder_ids",
+        "selected_bases": "base_keys",
+    }
+    assert {name for name in conditions if f"%({name})s" in text} == {expected[leg] for leg in shape if leg in expected}
+    # Words, codes and the rows given are bound by the predicate, and so is each leg by meaning.
+    assert text.count(SQL["eligible"]) == 3 + (len(shape) if by_meaning else 0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]) -> None:
+    narrowed = tuple(leg if leg.endswith("instructions") else f"{leg} narrowed" for leg in shape)
+    legs = sum(leg.endswith("narrowed") for leg in narrowed)
+    # Once by meaning, once by words, once by codes.
+    assert search_statement(narrowed, by_meaning=True).as_string(None).count(SQL["narrowed"]) == 3 * legs
+    assert anything_statement(narrowed).as_string(None).count(SQL["narrowed"]) == legs
+
+
+def test_the_statement_without_vectors_orders_by_no_distance() -> None:
+    text = search_statement(("all_knowledge",), by_meaning=False).as_string(None)
+    assert "order by p.embedding" not in text
+    assert SQL["nothing_near"] in text
+
+
+def test_parameters_hold_the_selection_as_it_is() -> None:
+    values = scope_parameters(scope([4], KnowledgeSelection([1], [2], [3]), [9]))
+    assert (values["instruction_keys"], values["item_keys"], values["folder_ids"]) == ([4], [1], [2])
+    assert (values["base_keys"], values["narrowed_base_keys"]) == ([3], [9])
+    assert scope_parameters(scope(None, None))["item_keys"] == []
