@@ -167,7 +167,7 @@ async def hold_call(server: Server, planned: PlannedCall, recording: Path) -> He
         agent_name=AGENT,
         recording=recording,
     )
-    held = HeldCall(planned=planned, call_id=caller.call_id, recording=recording)
+    held = HeldCall(planned=planned, call_id=caller.call_id, dialled_at=datetime.now(UTC), recording=recording)
     async with caller:
         try:
             await caller.wait_for_answer(_GREETING_S)

@@ -36,7 +36,8 @@ class HeldCall(BaseModel):
     """A call that was placed.
 
     Attributes:
-        recording: what the caller heard; None where the conversation was held in writing.
+        recording: both ends of the line, left what was heard; None where the conversation was held in writing.
+        dialled_at: when the call was placed, which is the recording's beginning.
         greeting_heard: whether anything came before the first question.
         ended_by_agent: whether the agent's side ended it.
         trouble: what went wrong on the caller's side, if anything did.
@@ -44,6 +45,7 @@ class HeldCall(BaseModel):
 
     planned: PlannedCall
     call_id: str
+    dialled_at: datetime
     recording: Path | None = None
     greeting_heard: bool = False
     ended_by_agent: bool = False

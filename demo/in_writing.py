@@ -47,7 +47,7 @@ async def hold_calls(plan: Plan, scenario: Scenario) -> Report:
 
 
 async def _hold_call(client: SidecarClient, settings: Settings, planned: PlannedCall) -> HeldCall:
-    held = HeldCall(planned=planned, call_id=f"text-{uuid4().hex[:12]}")
+    held = HeldCall(planned=planned, call_id=f"text-{uuid4().hex[:12]}", dialled_at=datetime.now(UTC))
     request = BootstrapRequest(
         called_number=planned.called, caller_number=planned.caller, room_name="in writing", call_id=held.call_id
     )

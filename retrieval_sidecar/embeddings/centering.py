@@ -16,6 +16,7 @@ ANY_LANGUAGE = "*"
 # A language's own mean is trusted as if so many more passages had voted for the common one: the mean of three passages
 # is mostly what those three are about.
 _PRIOR_PASSAGES = 8
+_ROUNDING = 1e-3
 
 
 def language_means(vectors: Mapping[str, Vectors]) -> dict[str, Vectors]:
@@ -35,5 +36,7 @@ def language_means(vectors: Mapping[str, Vectors]) -> dict[str, Vectors]:
 
 
 def center(vector: Vectors, mean: Vectors) -> Vectors:
-    """A unit vector without what its language has in common."""
-    return unit_rows(vector - mean)
+    """A unit vector without what its language has in common; zero where nothing else is left of it."""
+    rest = vector - mean
+    # Where all texts are alike, the rest is rounding: made a unit vector, it would point anywhere.
+    return unit_rows(np.where(np.linalg.norm(rest, axis=-1, keepdims=True) < _ROUNDING, 0, rest))

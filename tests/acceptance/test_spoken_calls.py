@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from demo import livekit_server, netns
@@ -15,6 +14,7 @@ from demo.conversation import Plan
 from demo.evidence import Evidence, read_evidence
 from demo.held import HeldCall, Report
 from demo.knowledge import knowledge, organization_id
+from demo.standins.recognizer import Recognizer
 from demo.verdict import agent_text, judge
 
 pytestmark = [pytest.mark.livekit, pytest.mark.timeout(600)]
@@ -147,8 +147,17 @@ def test_logs_hold_no_content(held: Held) -> None:
 
 
 def test_the_recording_is_recognised_again(held: Held) -> None:
-    """The code of the first answer, as the caller heard it over the telephone."""
+    """What was heard of the first answer, over the telephone, is the sentence with its code and no other one."""
     call = held.call("A member calls the front desk")
+    asked = call.asked[0]
+    (code,) = asked.question.hear
+    answer = next(text for text in held.synthesized() if code in text)
+    decoys = [answer.replace(code, wrong) for wrong in ("LF-72-D", "MX-99-Z", "LF-27-D")]
     assert call.recording is not None
-    samples, _ = from_wav(call.recording)
-    assert np.abs(samples).max() > 3000
+    assert asked.heard_from is not None
+    assert asked.heard_until is not None
+    samples, rate = from_wav(call.recording)
+    start = int((asked.heard_from - call.dialled_at).total_seconds() * rate)
+    end = int((asked.heard_until - call.dialled_at).total_seconds() * rate)
+    recognized = Recognizer([*decoys, answer]).transcribe(samples[start - rate // 2 : end + rate // 2], rate)
+    assert code in recognized.text, recognized

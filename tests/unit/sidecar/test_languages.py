@@ -31,6 +31,16 @@ def test_a_text_that_does_not_tell_is_in_the_default_language(text: str) -> None
     assert languages.detect(text, default="zz") == "zz"
 
 
+@pytest.mark.parametrize("text", ["voucher", "toilet", "elevator", "parking price", "PIN-44-X code", "hours"])
+def test_a_word_or_two_count_as_the_default_language(text: str) -> None:
+    assert languages.detect(text, default="en") == "en"
+
+
+@pytest.mark.parametrize(("text", "language"), [("доставка", "ru"), ("موقف", "ar"), ("停车", "zh"), ("پارکنگ", "ur")])
+def test_but_not_where_the_letters_rule_that_out(text: str, language: str) -> None:
+    assert languages.detect(text, default="en") == language
+
+
 @settings(max_examples=40)
 @given(st.text())
 def test_any_text_has_a_supported_language_or_the_default(text: str) -> None:
