@@ -1,13 +1,16 @@
 """The base of every generated contract model."""
 
 import re
+from collections.abc import Iterator
 from datetime import datetime
+from itertools import islice
 from typing import Any, Literal, Self
 from uuid import UUID
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 from pydantic_core import InitErrorDetails, PydanticCustomError, from_json
 
+_ENOUGH = 20  # faults of one body to name: nobody reads on, and a body of nulls has millions
 # pydantic reads more than the document allows: UUIDs in braces, seconds since 1970, a space instead of the T.
 _FORMATS = (
     (UUID, re.compile(r"[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}"), "must be a UUID with four hyphens"),
@@ -40,7 +43,7 @@ class ContractModel(BaseModel):
             pydantic.ValidationError: with the path of each field that does not fit.
         """
         parsed = _parsed(body)
-        if errors := _unstorable(parsed, ()):
+        if errors := list(islice(_unstorable(parsed, ()), _ENOUGH)):
             raise ValidationError.from_exception_data(cls.__name__, errors, input_type="json")
         model = cls.model_validate_json(body, strict=True, extra=unknown, by_alias=True, by_name=False)
         if errors := _misformatted(parsed, model.model_dump(by_alias=True, exclude_unset=True), ()):
@@ -59,18 +62,19 @@ def _parsed(body: bytes | str) -> Any:
         return {}  # the model's own parser reports broken JSON, with its place
 
 
-def _unstorable(value: Any, path: tuple[str | int, ...]) -> list[InitErrorDetails]:
+def _unstorable(value: Any, path: tuple[str | int, ...]) -> Iterator[InitErrorDetails]:
     if value is None:
         rule = PydanticCustomError("null", "may be left out, but not null")
+        yield InitErrorDetails(type=rule, loc=path, input=None)
     elif isinstance(value, str) and "\x00" in value:
         rule = PydanticCustomError("nul", "must not hold the character NUL")
+        yield InitErrorDetails(type=rule, loc=path, input=None)
     elif isinstance(value, dict):
-        return [e for name, inner in value.items() for e in _unstorable(inner, (*path, name))]
+        for name, inner in value.items():
+            yield from _unstorable(inner, (*path, name))
     elif isinstance(value, list):
-        return [e for index, inner in enumerate(value) for e in _unstorable(inner, (*path, index))]
-    else:
-        return []
-    return [InitErrorDetails(type=rule, loc=path, input=None)]
+        for index, inner in enumerate(value):
+            yield from _unstorable(inner, (*path, index))
 
 
 def _misformatted(written: Any, read: Any, path: tuple[str | int, ...]) -> list[InitErrorDetails]:

@@ -20,7 +20,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from contracts.voice import SearchRequest
 from retrieval_sidecar import migrations
-from retrieval_sidecar.database import Connection, create_pool, translated_errors
+from retrieval_sidecar.database import Connection, Pool, translated_errors
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings import create_embedder
 from retrieval_sidecar.errors import InvalidRequest, SidecarError
@@ -198,7 +198,7 @@ async def _load(settings: Settings, organization: Path, items: Path) -> tuple[Lo
 async def _search(settings: Settings, query: str, number: str, caller: str | None) -> Outcome:
     embedder = create_embedder(settings)
     await embedder.start()
-    pool = create_pool(settings.conninfo("voice"), 1)
+    pool = Pool(settings.conninfo("voice"), 1)
     try:
         async with translated_errors():
             await pool.open(wait=True)

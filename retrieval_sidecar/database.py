@@ -12,13 +12,14 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.errors import DeadlineExceeded, Unavailable
+from retrieval_sidecar.gate import Gate
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar", "database.sql")
 
 Connection = AsyncConnection[TupleRow]
-Pool = AsyncConnectionPool[Connection]
 
+_PATIENCE_S = 3.0  # for a free connection; then the load is shed
 # A parallel plan costs more than it saves at this size (measured: 3.6, 6.2 and 8.6 ms with 0, 1 and 2 workers), and
 # compiling the short statements costs more than running them.
 _SESSION_SETTINGS = "-c max_parallel_workers_per_gather=0 -c jit=off -c application_name=answerline"
@@ -28,19 +29,41 @@ async def _configure(connection: Connection) -> None:
     await register_vector_async(connection)
 
 
-def create_pool(conninfo: str, size: int) -> Pool:
-    """A pool that is not open yet; every connection of it speaks autocommit and knows pgvector's types."""
-    return AsyncConnectionPool(
-        conninfo,
-        min_size=size,
-        max_size=size,
-        open=False,
-        configure=_configure,
-        check=AsyncConnectionPool.check_connection,
-        kwargs={"autocommit": True, "options": _SESSION_SETTINGS, "prepare_threshold": 0},
-        timeout=3.0,
-        name="voice",
-    )
+async def _try(connection: Connection) -> None:
+    # Not the pool's own check: that one prepares its empty statement anew each time, two round trips and a leak.
+    await connection.execute("", prepare=False)
+
+
+class Pool(AsyncConnectionPool[Connection]):
+    """Connections that speak autocommit and know pgvector's types; not open yet when made.
+
+    `within` is for requests. `connection` is for the sidecar's own work, which never waits behind requests that queue.
+    """
+
+    def __init__(self, conninfo: str, size: int, *, waiting: int = 64) -> None:
+        """Make a pool of `size` connections, for which at most so many requests wait."""
+        super().__init__(
+            conninfo,
+            min_size=size,
+            max_size=size,
+            open=False,
+            configure=_configure,
+            check=_try,
+            kwargs={"autocommit": True, "options": _SESSION_SETTINGS, "prepare_threshold": 0},
+            timeout=_PATIENCE_S,
+            name="voice",
+        )
+        self._gate = Gate(size, waiting)
+
+    @asynccontextmanager
+    async def within(self, deadline: Deadline) -> AsyncIterator[Connection]:
+        """A connection for a request.
+
+        Raises Unavailable where there will be none by the deadline: at once, if the queue already tells.
+        """
+        patience_s = min(_PATIENCE_S, deadline.remaining())
+        async with self._gate.passed(patience_s), self.connection(patience_s) as connection:
+            yield connection
 
 
 @asynccontextmanager
@@ -53,7 +76,7 @@ async def time_limit(connection: Connection, deadline: Deadline) -> AsyncIterato
     # Zero would mean no limit.
     milliseconds = max(1, math.ceil(deadline.remaining() * 1000))
     async with connection.pipeline():
-        await connection.execute(_SQL["time_limit"], {"milliseconds": milliseconds})
+        await connection.execute(_SQL["time_limit"], {"milliseconds": str(milliseconds)})
         yield
 
 

@@ -31,7 +31,12 @@ class Settings(BaseSettings):
     )
     voice_host: str = Field(default="127.0.0.1", description="Where the voice API listens.")
     voice_port: int = Field(default=8090, ge=0, le=65535, description="0 takes a free port.")
-    pool_size: int = Field(default=8, ge=1, le=200, description="Database connections of one sidecar.")
+    pool_size: int = Field(
+        default=8, ge=1, le=200, description="Database connections of one sidecar; `/readyz` has one more of its own."
+    )
+    pool_queue: int = Field(
+        default=64, ge=0, description="Requests that may wait for a database connection; more are refused with 503."
+    )
     embedder: Literal["local", "openai", "fake"] = Field(
         default="local",
         description="local: multilingual-e5-small in the process; openai: any compatible endpoint.",
@@ -40,6 +45,27 @@ class Settings(BaseSettings):
     embedding_api_key: SecretStr | None = Field(default=None, description="For embedder=openai.")
     embedding_model: str = Field(default="text-embedding-3-small", description="For embedder=openai.")
     embedding_dimensions: int = Field(default=1536, ge=1, le=4000, description="For embedder=openai.")
+    embedding_timeout_s: float = Field(
+        default=2.0, gt=0, description="For embedder=openai: seconds until a question's vector is given up for words."
+    )
+    embedding_requests: int = Field(default=4, ge=1, description="For embedder=openai: requests under way at once.")
+    embedding_batch: int = Field(
+        default=32, ge=1, description="For embedder=openai: questions of several callers in one request, at most."
+    )
+    embedding_queue: int = Field(
+        default=64, ge=0, description="Requests that may wait for the embedder; more are refused with 503."
+    )
+    embedding_failures: int = Field(
+        default=5, ge=1, description="For embedder=openai: so many failures in a row, and it is left alone for a while."
+    )
+    embedding_pause_s: float = Field(
+        default=10.0, gt=0, description="For embedder=openai: seconds of that while; searches go by words meanwhile."
+    )
+    query_cache_size: int = Field(
+        default=10_000,
+        ge=0,
+        description="Questions whose vectors are kept in memory, 4 bytes for each dimension; 0 keeps none.",
+    )
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )

@@ -17,6 +17,13 @@ def _without_exception_text(
     return event
 
 
+def _first_line_of_asyncio(_logger: Any, _method: str, event: structlog.typing.EventDict) -> structlog.typing.EventDict:
+    """What asyncio says of a forgotten task goes on with its exception, whose text may quote likewise."""
+    if event["_record"].name == "asyncio":
+        event["event"] = event["event"].partition("\n")[0]
+    return event
+
+
 def configure_logging(level: str) -> None:
     """Write every log record, the libraries' too, as one JSON line to standard error."""
     shared: list[structlog.typing.Processor] = [
@@ -33,7 +40,7 @@ def configure_logging(level: str) -> None:
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(
         structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=shared,
+            foreign_pre_chain=[*shared, _first_line_of_asyncio],
             processors=[
                 structlog.stdlib.ProcessorFormatter.remove_processors_meta,
                 structlog.processors.ExceptionRenderer(

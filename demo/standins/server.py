@@ -1,12 +1,14 @@
 """The stand-ins behind OpenAI's HTTP interface, as livekit-plugins-openai calls it."""
 
-import asyncio
+import contextlib
 import hmac
+import uuid
 from collections.abc import AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any, Final
 
+import numpy as np
 from aiohttp import web
 from pydantic import ValidationError
 
@@ -15,12 +17,13 @@ from demo.standins import wire
 from demo.standins.espeak import EspeakError
 from demo.standins.faults import Endpoint, Faults, Handler
 from demo.standins.journal import Journal
-from demo.standins.recognizer import Recognizer
+from demo.standins.recognizer import RecognizerProcess
 from demo.standins.responder import Search, respond
 from demo.standins.voice import WORDS_PER_MINUTE, speak_off_loop
 
 PCM_RATE: Final = 24000  # OpenAI's raw PCM, and what the plugin expects of any answer
 MODELS: Final = ("standin-recognizer", "standin-responder", "standin-voice")
+_WARM_UP: Final = np.zeros(PCM_RATE // 10, dtype=np.int16)  # loads the models before the first caller speaks
 _LARGEST_UPLOAD: Final = 25 * 1024 * 1024
 _LONGEST_INPUT: Final = 4096
 
@@ -47,7 +50,7 @@ class StandIns:
     ) -> None:
         self.journal = Journal(journal)
         self.faults = Faults(delays)
-        self._recognizer = Recognizer(sentences)
+        self._recognizer = RecognizerProcess(sentences)
         self._api_key = api_key
         self._variant = voice_variant
 
@@ -56,6 +59,7 @@ class StandIns:
             middlewares=[self._as_openai_errors, self._authenticate, self.faults.middleware],
             client_max_size=_LARGEST_UPLOAD,
         )
+        app.on_response_prepare.append(_number)
         app.router.add_get(Endpoint.MODELS, self._models)
         app.router.add_post(Endpoint.TRANSCRIPTIONS, self._transcriptions)
         app.router.add_post(Endpoint.SPEECH, self._speech)
@@ -70,13 +74,15 @@ class StandIns:
         Raises:
             OSError: the address is taken.
         """
-        runner = web.AppRunner(self.app(), access_log=None)
+        await self._recognizer.transcribe(_WARM_UP, PCM_RATE)
+        runner = web.AppRunner(self.app(), access_log=None, shutdown_timeout=1.0)
         await runner.setup()
         try:
             await web.TCPSite(runner, host, port).start()
             yield f"http://{host}:{runner.addresses[0][1]}/v1"
         finally:
             await runner.cleanup()
+            await self._recognizer.aclose()
             self.journal.close()
 
     @web.middleware
@@ -109,7 +115,7 @@ class StandIns:
             if not isinstance(upload, web.FileField):
                 raise wire.ApiError(400, "a file is required")
             samples, rate = audio.from_wav(upload.file.read())
-            heard = await asyncio.to_thread(self._recognizer.transcribe, samples, rate)
+            heard = await self._recognizer.transcribe(samples, rate)
             seconds = len(samples) / rate
             entry.update(text=heard.text, confidence=heard.confidence, audio_seconds=round(seconds, 3))
         return _transcription(heard.text, seconds, form)
@@ -144,11 +150,16 @@ class StandIns:
         if not body.stream:
             return web.json_response(wire.completion(body, reply))
         response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
-        await response.prepare(request)
-        for chunk in wire.completion_chunks(body, reply):
-            await response.write(chunk)
-        await response.write_eof()
+        with contextlib.suppress(ConnectionResetError):  # the caller spoke, so the agent hung up on us
+            await response.prepare(request)
+            for chunk in wire.completion_chunks(body, reply):
+                await response.write(chunk)
+            await response.write_eof()
         return response
+
+
+async def _number(_request: web.Request, response: web.StreamResponse) -> None:
+    response.headers["x-request-id"] = f"req_{uuid.uuid4().hex}"
 
 
 def _transcription(text: str, seconds: float, form: Mapping[str, Any]) -> web.Response:

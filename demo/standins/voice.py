@@ -21,7 +21,7 @@ def speak(text: str, sample_rate: int, *, variant: str = "", words_per_minute: i
         words_per_minute: pace, 80 to 450.
 
     Raises:
-        espeak.EspeakError: the library or the variant is missing.
+        espeak.EspeakError: the library is missing or refused. It takes an unknown variant for none.
     """
     spoken = []
     for piece in pieces(text):

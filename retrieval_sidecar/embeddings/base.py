@@ -38,6 +38,29 @@ class Embedder(Protocol):
         """Let go of threads and connections."""
 
 
+class EmbedderWrapper:
+    """Another embedder, to be changed in part by a subclass."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.model, self.dimensions, self.max_tokens = inner.model, inner.dimensions, inner.max_tokens
+
+    async def start(self) -> None:
+        await self._inner.start()
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return await self._inner.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return await self._inner.embed_passages(texts)
+
+    def count_tokens(self, text: str) -> int:
+        return self._inner.count_tokens(text)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
 def unit_rows(vectors: Vectors) -> Vectors:
     """Each row divided by its length; a zero row stays zero."""
     lengths = np.linalg.norm(vectors, axis=-1, keepdims=True)

@@ -1,42 +1,108 @@
 """Language-centred vectors.
 
 A multilingual embedder prefers passages in the query's own language so much that an answer in another is hardly found
-(XQuAD, half English, half Arabic: R@5 .267 for Arabic questions with an English answer). Subtracting from each vector
-the mean of its language removes that (.877), both when a passage is stored and when a query is embedded.
+(XQuAD, half English, half Arabic: R@5 .254 for Arabic questions with an English answer). Subtracting from each vector
+most of the mean of its language removes that (.877), both when a passage is stored and when a query is embedded.
+
+How much and which means was measured on XQuAD and CLINC; docs/search.md has the table.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
 import numpy as np
+import yaml
 
 from retrieval_sidecar.embeddings.base import Vectors, unit_rows
 
-# The mean over all languages, for a language of which nothing is stored.
+# The centre for a language of which we know nothing.
 ANY_LANGUAGE = "*"
-# A language's own mean is trusted as if so many more passages had voted for the common one: the mean of three passages
-# is mostly what those three are about.
+# The share of a mean that is subtracted: all of it costs more within a language than it gains across.
+_STRENGTH = 0.85
+# A language's own mean is trusted as if so many more passages had voted for what is expected of it: the mean of three
+# passages is mostly what those three are about.
 _PRIOR_PASSAGES = 8
-_ROUNDING = 1e-3
 
 
-def language_means(vectors: Mapping[str, Vectors]) -> dict[str, Vectors]:
-    """The mean of each language, shrunk towards the mean of all; that one stands under `ANY_LANGUAGE`.
+@dataclass(frozen=True, slots=True)
+class Center:
+    """What is subtracted from vectors of one language.
+
+    Attributes:
+        passages: how many stored passages are in it.
+    """
+
+    passages: int
+    of_passages: Vectors
+    of_queries: Vectors
+
+
+@cache
+def language_samples() -> Mapping[str, Sequence[str]]:
+    """The same sentences in each language, so that their means differ by the language alone."""
+    text = files(__package__).joinpath("language_samples.yaml").read_text(encoding="utf-8")
+    samples: dict[str, list[str]] = yaml.safe_load(text)
+    return samples
+
+
+def centers(
+    stored: Mapping[str, Vectors], sample_passages: Mapping[str, Vectors], sample_queries: Mapping[str, Vectors]
+) -> dict[str, Center]:
+    """The centres of every language that is stored or sampled, and of any other under ANY_LANGUAGE.
 
     Args:
-        vectors: unit rows by language, (n, dimensions) each.
+        stored: unit rows of the corpus by language, as passages; not empty.
+        sample_passages, sample_queries: unit rows of `language_samples`, embedded both ways.
     """
-    if not vectors:
-        return {}
-    common = np.concatenate(list(vectors.values())).mean(axis=0)
-    means = {
-        language: (rows.sum(axis=0) + _PRIOR_PASSAGES * common) / (len(rows) + _PRIOR_PASSAGES)
-        for language, rows in vectors.items()
-    }
-    return means | {ANY_LANGUAGE: common}
+    corpus = _Means({language: rows.mean(axis=0) for language, rows in stored.items()}, stored)
+    as_passages = {language: rows.mean(axis=0) for language, rows in sample_passages.items()}
+    as_queries = {language: rows.mean(axis=0) for language, rows in sample_queries.items()}
+    known = {}
+    for language in {*stored, *as_queries}:
+        rows = stored.get(language, np.empty((0, corpus.common.shape[0]), np.float32))
+        # Without passages of its own a language is expected where the corpus is, moved by what sets it apart.
+        expected = corpus.common + _apart(as_passages, language, corpus)
+        own = (rows.sum(axis=0) + _PRIOR_PASSAGES * expected) / (len(rows) + _PRIOR_PASSAGES)
+        queries = own
+        if language in as_queries:
+            # Half-way between questions in general and what this corpus is about.
+            near = own - as_queries[language] if len(rows) else -_apart_from(as_queries, corpus)
+            queries = as_queries[language] + near / 2
+        known[language] = Center(len(rows), _STRENGTH * own, _STRENGTH * queries)
+    total = sum(map(len, stored.values()))
+    return known | {ANY_LANGUAGE: Center(total, _STRENGTH * corpus.common, _STRENGTH * corpus.common)}
 
 
-def center(vector: Vectors, mean: Vectors) -> Vectors:
-    """A unit vector without what its language has in common; zero where nothing else is left of it."""
-    rest = vector - mean
-    # Where all texts are alike, the rest is rounding: made a unit vector, it would point anywhere.
-    return unit_rows(np.where(np.linalg.norm(rest, axis=-1, keepdims=True) < _ROUNDING, 0, rest))
+class _Means:
+    """Means by language, and the share of the corpus that each has."""
+
+    def __init__(self, means: Mapping[str, Vectors], stored: Mapping[str, Vectors]) -> None:
+        total = sum(map(len, stored.values()))
+        self.shares = {language: len(rows) / total for language, rows in stored.items()}
+        self.common: Vectors = sum(share * means[language] for language, share in self.shares.items())  # type: ignore[assignment]
+
+
+def _apart(samples: Mapping[str, Vectors], language: str, corpus: _Means) -> Vectors:
+    """What sets a language apart from the corpus's mixture of languages, by the samples; 0 where that is not known."""
+    if language not in samples:
+        return np.zeros_like(corpus.common)
+    return samples[language] - _mixture(samples, corpus)
+
+
+def _apart_from(as_queries: Mapping[str, Vectors], corpus: _Means) -> Vectors:
+    """How far questions in the corpus's languages are from what is stored."""
+    return _mixture(as_queries, corpus) - corpus.common
+
+
+def _mixture(samples: Mapping[str, Vectors], corpus: _Means) -> Vectors:
+    """The samples in the proportions of the corpus's languages; those without samples count as all of them."""
+    everything = np.mean(list(samples.values()), axis=0)
+    parts = [share * samples.get(language, everything) for language, share in corpus.shares.items()]
+    return np.asarray(np.sum(parts, axis=0), np.float32)
+
+
+def center(vector: Vectors, subtracted: Vectors) -> Vectors:
+    """A unit vector without most of what its language has in common."""
+    return unit_rows(vector - subtracted)

@@ -87,7 +87,8 @@ class OpenAIEmbedder:
     def _rows(self, answer: Any, count: int) -> Vectors:
         try:
             entries = sorted(answer["data"], key=lambda entry: entry["index"])
-            rows = np.array([entry["embedding"] for entry in entries], np.float32)
+            with np.errstate(over="ignore"):  # infinite ones are refused below
+                rows = np.array([entry["embedding"] for entry in entries], np.float32)
         except (KeyError, TypeError, ValueError) as error:
             raise EmbedderUnavailable("The embedding service answered in another format.") from error
         if rows.shape != (count, self.dimensions) or not np.isfinite(rows).all():

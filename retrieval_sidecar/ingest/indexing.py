@@ -1,7 +1,7 @@
 """From documents to passages that can be searched, in one swap."""
 
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -11,7 +11,7 @@ from pgvector import HalfVector, Vector
 
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Vectors
-from retrieval_sidecar.embeddings.centering import center, language_means
+from retrieval_sidecar.embeddings.centering import center, centers, language_samples
 from retrieval_sidecar.ingest.passages import Passage, split
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text import codes
@@ -57,8 +57,9 @@ async def index_organization(
         assert row is not None  # noqa: S101 - an insert that returns
         scope["space_id"] = row[0]
     raw = await _vectors(connection, embedder, scope, entries, progress)
+    samples = await _sample_vectors(embedder)
     async with connection.transaction():
-        await _replace(connection, scope, entries, raw)
+        await _replace(connection, scope, entries, raw, samples)
     # A bulk change leaves the old rows behind; scans slow down until they are gone (measured: 3.1 to 5.6 ms).
     await connection.execute("vacuum analyze passage, passage_vector, passage_words, passage_code")
     return len(entries)
@@ -103,21 +104,44 @@ async def _vectors(
     return np.stack([known[entry.passage.text_hash] for entry in entries])
 
 
-async def _replace(connection: Connection, scope: dict[str, Any], entries: list[_Entry], raw: Vectors) -> None:
+@dataclass(frozen=True, slots=True)
+class _Samples:
+    """The vectors of the language samples, embedded both ways."""
+
+    as_passages: Mapping[str, Vectors]
+    as_queries: Mapping[str, Vectors]
+
+
+async def _sample_vectors(embedder: Embedder) -> _Samples:
+    samples = language_samples()
+    return _Samples(
+        {language: await embedder.embed_passages(texts) for language, texts in samples.items()},
+        {language: await embedder.embed_queries(texts) for language, texts in samples.items()},
+    )
+
+
+async def _replace(
+    connection: Connection, scope: dict[str, Any], entries: list[_Entry], raw: Vectors, samples: _Samples
+) -> None:
     await connection.execute(_SQL["forget_passages"], scope)
-    await connection.execute(_SQL["forget_means"], scope)
+    await connection.execute(_SQL["forget_centers"], scope)
+    if not entries:
+        return
     rows_of: defaultdict[str, list[int]] = defaultdict(list)
     for row, entry in enumerate(entries):
         rows_of[entry.language].append(row)
-    means = language_means({language: raw[rows] for language, rows in rows_of.items()})
-    for language, mean in means.items():
-        count = len(rows_of.get(language, entries))
-        await connection.execute(
-            _SQL["add_mean"],
-            scope | {"language": language, "passages": count, "mean": Vector(mean)},
-        )
+    found = centers(
+        {language: raw[rows] for language, rows in rows_of.items()}, samples.as_passages, samples.as_queries
+    )
+    for language, each in found.items():
+        values = {
+            "passages": each.passages,
+            "of_passages": Vector(each.of_passages),
+            "of_queries": Vector(each.of_queries),
+        }
+        await connection.execute(_SQL["add_center"], scope | {"language": language} | values)
     for row, entry in enumerate(entries):
-        await _write(connection, scope, entry, center(raw[row], means[entry.language]))
+        await _write(connection, scope, entry, center(raw[row], found[entry.language].of_passages))
 
 
 async def _write(connection: Connection, scope: dict[str, Any], entry: _Entry, vector: Vectors) -> None:

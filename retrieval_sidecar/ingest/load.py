@@ -51,6 +51,7 @@ async def load_organization(connection: Connection, organization: Path, items: P
         await loader.knowledge(read_items(items, loader.zone), source_name=items.name)
         for agent in document.agents:
             await loader.agent(agent)
+        await loader.refresh_passages()
     return loader.loaded
 
 
@@ -171,6 +172,10 @@ class _Loader:
             if await self._run("route_number", phone_number=number, agent_id=agent.id) is None:
                 raise InvalidRequest.of(f"agents.{agent.key}.numbers", "one of them belongs to another organization")
         self.loaded.agents += 1
+
+    async def refresh_passages(self) -> None:
+        """Hold what is indexed already to the rows as they are now, without waiting for it to be embedded again."""
+        await self._run("refresh_facts")
 
     async def _select(self, agent: Agent, kind: str, keys: list[str]) -> None:
         for key in keys:

@@ -165,12 +165,12 @@ on conflict do nothing;
 -- name: forget_passages
 delete from passage where organization_id = %(organization_id)s;
 
--- name: forget_means
-delete from language_mean where organization_id = %(organization_id)s and space_id = %(space_id)s;
+-- name: forget_centers
+delete from language_center where organization_id = %(organization_id)s and space_id = %(space_id)s;
 
--- name: add_mean
-insert into language_mean (organization_id, space_id, language, passages, mean)
-values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(mean)s);
+-- name: add_center
+insert into language_center (organization_id, space_id, language, passages, of_passages, of_queries)
+values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(of_passages)s, %(of_queries)s);
 
 -- name: add_passage
 insert into passage (organization_id, item_id, instruction_id, chunk_index, language, content, text_hash)
@@ -185,29 +185,44 @@ values (%(organization_id)s, %(passage_id)s, array_to_tsvector(%(words)s::text[]
 insert into passage_code (organization_id, code, passage_id)
 values (%(organization_id)s, %(code)s, %(passage_id)s) on conflict do nothing;
 
--- name: add_vector
--- The denormalised columns are computed here and nowhere else.
-insert into passage_vector (organization_id, space_id, passage_id, is_instruction, owner_key, folder_id, base_key,
-    servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
-select p.organization_id, %(space_id)s, p.passage_id, false, i.item_key, i.folder_id, b.base_key,
+-- name: facts
+-- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
+select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
-        and s.status = 'ready' and b.owner_type = 'organization',
+        and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
     array(select segment_id from item_segment g
-          where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
-    p.language, i.region_code, %(embedding)s
+          where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id) as segment_ids,
+    p.language, i.region_code
 from passage p
 join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-where p.organization_id = %(organization_id)s and p.passage_id = %(passage_id)s
 union all
-select p.organization_id, %(space_id)s, p.passage_id, true, n.instruction_key, null, null,
+select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
     n.status = 'published' and n.deleted_at is null,
     '-infinity', 'infinity', null,
     array(select segment_id from instruction_segment g
           where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id order by segment_id),
-    p.language, 'GLOBAL', %(embedding)s
+    p.language, 'GLOBAL'
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
-where p.organization_id = %(organization_id)s and p.passage_id = %(passage_id)s;
+
+-- name: add_vector
+insert into passage_vector (organization_id, space_id, passage_id, is_instruction, owner_key, folder_id, base_key,
+    servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
+select f.organization_id, %(space_id)s, f.passage_id, f.is_instruction, f.owner_key, f.folder_id, f.base_key,
+    f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code, %(embedding)s
+from (/*include facts*/) f
+where f.organization_id = %(organization_id)s and f.passage_id = %(passage_id)s;
+
+-- name: refresh_facts
+-- In the transaction that changes the rows, so that what was closed is closed before anything is embedded again.
+update passage_vector v set
+    folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, valid_from = f.valid_from,
+    valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids, region_code = f.region_code
+from (/*include facts*/) f
+where v.organization_id = %(organization_id)s and f.organization_id = v.organization_id and f.passage_id = v.passage_id
+    and (v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
+        is distinct from
+        (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code);

@@ -5,8 +5,8 @@ from urllib.parse import unquote
 
 import phonenumbers
 
-# The user of a SIP address, also within "name" <…>, without password and parameters (a host alone is no number, even one
-# of digits); the number of a tel URI.
+# The user of a SIP address, also within "name" <…>, without password and parameters (a host alone is no number, not
+# even one of digits); the number of a tel URI.
 _URI = re.compile(r"(?:[^<>]*<)?(?:sips?:(?:(?P<user>[^@:;?>]+)[^@>]*@)?|tel:(?P<number>[^;?>]*))", re.IGNORECASE)
 _INTERNATIONAL_PREFIX = re.compile(r"^00(?=[1-9])")
 

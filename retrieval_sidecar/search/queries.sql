@@ -5,6 +5,15 @@ and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
 and (cardinality(p.segment_ids) = 0 or p.segment_ids && %(segment_ids)s::integer[])
 
+-- name: confirmed
+-- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the
+-- instruction's.
+(
+    (not p.is_instruction and i.status = 'published' and i.visibility = 'public' and i.deleted_at is null
+        and 'phone' = any(i.channels))
+    or (p.is_instruction and n.status = 'published' and n.deleted_at is null)
+)
+
 -- name: all_instructions
 p.is_instruction
 
@@ -43,9 +52,9 @@ select null::bigint as passage_id where false
 -- Candidates by meaning, by words and by codes, all within the scope; the text comes along only for them. What stands
 -- for `nearest` is the union of the dense legs, for `allowed` the same legs as one condition.
 with question as materialized (
-    -- Centred as the passages are: without the mean of its language, or of all where nothing is stored in it.
-    select l2_normalize(%(vector)s::vector - m.mean)::halfvec as vector
-    from language_mean m
+    -- Centred as the passages are: without what its language has in common.
+    select l2_normalize(%(vector)s::vector - m.of_queries)::halfvec as vector
+    from language_center m
     where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s
         and m.language in (%(language)s, '*')
     order by m.language = '*'
@@ -77,13 +86,18 @@ by_words as (
     limit %(pool)s
 ),
 by_codes as (
-    select c.passage_id, max(length(c.code)) as code_length
-    from passage_code c
-    join passage_vector p on p.organization_id = c.organization_id and p.passage_id = c.passage_id
-    where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
-        and /*include eligible*/ and ({allowed})
-    group by c.passage_id
-    order by code_length desc, c.passage_id
+    -- What many passages hold is a number, not a code.
+    select passage_id, max(length(code)) as code_length
+    from (
+        select c.passage_id, c.code, count(*) over (partition by c.code) as holders
+        from passage_code c
+        join passage_vector p on p.organization_id = c.organization_id and p.passage_id = c.passage_id
+        where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
+            and /*include eligible*/ and ({allowed})
+    ) held
+    where holders <= 5
+    group by passage_id
+    order by code_length desc, passage_id
     limit %(pool)s
 ),
 candidates as (
@@ -95,29 +109,29 @@ select
     p.passage_id, p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, t.chunk_index,
     coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
     p.embedding <=> (select vector from question) as distance,
-    coalesce(w.weight, 0) as word_weight,
-    (select coalesce(sum(weight), 0) from weights) as known_weight,
-    (select count(*) from weights) as known_words,
+    array(select x.lexeme from unnest(words.words) x where x.lexeme = any(%(words)s::text[])) as words,
+    (select jsonb_object_agg(lexeme, weight) from weights) as weights,
     (select ln(2 + count(*)::float8) from word_hits) as unknown_weight,
-    coalesce(k.code_length, 0) as code_length
+    k.code_length is not null as has_code
 from candidates c
 join passage_vector p on p.passage_id = c.passage_id
 join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
 left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
 left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
-left join by_words w on w.passage_id = p.passage_id
+left join passage_words words on words.organization_id = p.organization_id and words.passage_id = p.passage_id
 left join by_codes k on k.passage_id = p.passage_id
-where /*include eligible*/
-    -- The rows themselves have the last word, whatever the denormalised columns say.
-    and (
-        (not p.is_instruction and i.status = 'published' and i.visibility = 'public' and i.deleted_at is null
-            and 'phone' = any(i.channels))
-        or (p.is_instruction and n.status = 'published' and n.deleted_at is null)
-    )
+where /*include eligible*/ and /*include confirmed*/;
 
 -- name: anything_eligible
 -- Whether a leg of the scope holds anything at all: the difference between "not found" and "nothing to search".
-select exists (select from passage_vector p where /*include eligible*/ and {leg});
+select exists (
+    select from passage_vector p
+    left join knowledge_item i
+        on not p.is_instruction and i.organization_id = p.organization_id and i.item_key = p.owner_key
+    left join instruction n
+        on p.is_instruction and n.organization_id = p.organization_id and n.instruction_key = p.owner_key
+    where /*include eligible*/ and {leg} and /*include confirmed*/
+);
 
 -- name: log
 -- A search is a sign of life: the watchdog leaves its call alone.

@@ -8,6 +8,8 @@ from retrieval_sidecar.text import codes, languages
 from retrieval_sidecar.text.normalize import for_embedding, words
 
 MAX_CHARACTERS = 500
+_WORDS_TO_BE_SURE = 5
+_MONOLOGUE_WORDS = 15
 
 
 def searchable(text: str, field: str) -> str:
@@ -15,7 +17,8 @@ def searchable(text: str, field: str) -> str:
     embedded = for_embedding(text)
     if not embedded or len(text.strip()) > MAX_CHARACTERS:
         raise InvalidRequest.of(field, f"must hold 1 to {MAX_CHARACTERS} characters after trimming")
-    return embedded
+    # One sign may stand for many letters in its normal form; embedding them all would take seconds.
+    return embedded[:MAX_CHARACTERS]
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +31,7 @@ class Question:
         asked_in: the language that the caller should be answered in.
         words: of the query and the utterance, stop words dropped.
         codes: what either may mean as a code.
+        is_monologue: so many telling words in the query itself that one vector cannot stand for them.
     """
 
     text: str
@@ -35,6 +39,12 @@ class Question:
     asked_in: str
     words: tuple[str, ...]
     codes: tuple[str, ...]
+    is_monologue: bool = False
+
+    @property
+    def coverage_counts(self) -> float:
+        """How much it says that a passage holds the question's words, 0..1: of two words both are soon found."""
+        return min(1.0, len(self.words) / _WORDS_TO_BE_SURE)
 
     @classmethod
     def read(cls, text: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
@@ -43,4 +53,12 @@ class Question:
         heard = f"{text} {utterance or ''}"
         meaningless = languages.stop_words(own)
         telling = dict.fromkeys(word for word in words(heard) if word not in meaningless)
-        return cls(text, own, language or own, tuple(telling), tuple(sorted(codes.in_question(heard))))
+        in_query = sum(word not in meaningless for word in set(words(text)))
+        return cls(
+            text,
+            own,
+            language or own,
+            tuple(telling),
+            tuple(sorted(codes.in_question(heard))),
+            is_monologue=in_query > _MONOLOGUE_WORDS,
+        )

@@ -1,9 +1,10 @@
 """From candidates to results: score, language, relevance."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from uuid import UUID
 
+from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS, Calibration
 
 MAX_RESULTS = 5
@@ -18,7 +19,7 @@ class Candidate:
 
     Attributes:
         meaning: centred cosine with the question, -1..1; None in a degraded search.
-        words: the share of the question's words that it holds, rare ones counting more, 0..1.
+        matched: the question's words that it holds, each with its share of all of them, rare ones counting more.
         code: whether it holds a code that the question names.
     """
 
@@ -32,8 +33,13 @@ class Candidate:
     language: str
     region_code: str
     meaning: float | None
-    words: float
+    matched: Mapping[str, float]
     code: bool
+
+    @property
+    def words(self) -> float:
+        """The share of the question's words that it holds, 0..1."""
+        return min(1.0, sum(self.matched.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,20 +51,28 @@ class Ranked:
     relevance: float
 
 
-def rank(candidates: Iterable[Candidate], *, language: str, region: str, calibration: Calibration) -> list[Ranked]:
+def rank(candidates: Iterable[Candidate], question: Question, *, region: str, calibration: Calibration) -> list[Ranked]:
     """All candidates, best first; ties are broken by passage id.
 
     Words can only be matched within a language, so their votes reorder the hits of the question's language among the
     places that meaning gave to that language, and never push a hit of another language down.
     """
-    scored = [_scored(candidate, region, calibration) for candidate in candidates]
-    by_meaning = sorted(scored, key=lambda each: (-_without_words(each, region), each.candidate.passage_id))
+    found = list(candidates)
+    most_words = max((each.words for each in found), default=0.0) or 1.0
+    scored: list[Ranked] = []
+    without_words: dict[int, float] = {}
+    for each in found:
+        keyword = each.words / most_words if question.is_monologue else each.words * question.coverage_counts
+        score = _Score(question, each, region)
+        scored.append(Ranked(each, score.given(keyword), _relevance(each, question, calibration)))
+        without_words[each.passage_id] = score.given(0.0)
+    by_meaning = sorted(scored, key=lambda each: (-without_words[each.candidate.passage_id], each.candidate.passage_id))
     own = sorted(
-        (each for each in scored if each.candidate.language == language),
+        (each for each in scored if each.candidate.language == question.language),
         key=lambda each: (-each.score, each.candidate.passage_id),
     )
     next_own = iter(own)
-    return [next(next_own) if each.candidate.language == language else each for each in by_meaning]
+    return [next(next_own) if each.candidate.language == question.language else each for each in by_meaning]
 
 
 def select(ranked: Sequence[Ranked]) -> list[Ranked]:
@@ -72,23 +86,28 @@ def select(ranked: Sequence[Ranked]) -> list[Ranked]:
     return list(chosen.values())[:MAX_RESULTS]
 
 
-def _scored(candidate: Candidate, region: str, calibration: Calibration) -> Ranked:
-    keyword = 1.0 if candidate.code else candidate.words
-    meaning = candidate.meaning or 0.0
-    return Ranked(
-        candidate,
-        score=W_MEANING * max(meaning, 0.0) + W_KEYWORD * keyword + W_REGION * _region_score(candidate, region),
-        relevance=calibration.relevance(candidate.meaning, candidate.words, code=candidate.code),
-    )
+class _Score:
+    """The weighted score of a candidate, as a function of its match by words."""
+
+    def __init__(self, question: Question, candidate: Candidate, region: str) -> None:
+        # One vector cannot stand for a monologue, so there the two votes change places; and among so many words there
+        # is always some number that looks like a code.
+        swapped = question.is_monologue
+        meaning, self._keyword = (W_KEYWORD, W_MEANING) if swapped else (W_MEANING, W_KEYWORD)
+        self._has_code = candidate.code and not swapped
+        self._rest = meaning * max(candidate.meaning or 0.0, 0.0) + W_REGION * _region_score(candidate, region)
+
+    def given(self, keyword: float) -> float:
+        """The score for a match by words of 0..1; a code is the same in every language and counts as all words."""
+        return self._rest + self._keyword * (1.0 if self._has_code else keyword)
 
 
-def _without_words(ranked: Ranked, region: str) -> float:
-    """The score without the vote of words; a code is the same in every language and keeps its own."""
-    candidate = ranked.candidate
-    return (
-        W_MEANING * max(candidate.meaning or 0.0, 0.0)
-        + W_KEYWORD * float(candidate.code)
-        + W_REGION * _region_score(candidate, region)
+def _relevance(candidate: Candidate, question: Question, calibration: Calibration) -> float:
+    return calibration.relevance(
+        candidate.meaning,
+        candidate.words * question.coverage_counts,
+        code=candidate.code,
+        is_foreign=candidate.language != question.language,
     )
 
 

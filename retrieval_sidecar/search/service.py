@@ -5,13 +5,10 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from math import isnan
-from typing import Any, Literal
+from typing import Literal
 from uuid import UUID, uuid4
 
 import structlog
-from pgvector import Vector
-from psycopg.rows import dict_row
 
 from contracts.voice import SearchRequest
 from retrieval_sidecar.database import Connection, Pool, time_limit, translated_errors
@@ -19,20 +16,18 @@ from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope
+from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
-from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
+from retrieval_sidecar.search.ranking import Ranked, rank, select
 from retrieval_sidecar.search.relevance import calibration_of
 from retrieval_sidecar.search.statement import (
-    Shape,
     anything_statement,
     scope_parameters,
-    search_statement,
     shape_of,
 )
 
 log = structlog.get_logger()
 
-_POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
 _FOR_DATABASE_S = 0.4  # kept back from the embedder, so that a slow one still leaves time to search by words
 
 Clock = Callable[[], datetime]
@@ -132,7 +127,7 @@ class SearchService:
         # Together: the scope is read in the time that the embedding takes anyway.
         embedding = asyncio.create_task(self._embed(texts, deadline))
         try:
-            async with self._pool.connection() as connection:
+            async with self._pool.within(deadline) as connection:
                 scope = await resolve(connection, self._clock())
             return await embedding, scope
         finally:
@@ -158,19 +153,12 @@ class SearchService:
         if scope.space_id is None or scope.model is None:
             return "no_match", (), ()
         calibration = calibration_of(scope.model)
-        async with self._pool.connection() as connection:
+        async with self._pool.within(deadline) as connection:
             rankings = []
             for index, question in enumerate(questions):
                 vector = None if vectors is None else vectors[index]
-                candidates = await _candidates(connection, scope, shape, question, vector, deadline)
-                rankings.append(
-                    rank(
-                        candidates,
-                        language=question.language,
-                        region=region,
-                        calibration=calibration,
-                    )
-                )
+                candidates = await find_candidates(connection, scope, shape, question, vector, deadline)
+                rankings.append(rank(candidates, question, region=region, calibration=calibration))
             results = _merge([select(ranking) for ranking in rankings])
             if results:
                 return "ok", results, rankings[0]
@@ -196,48 +184,6 @@ class SearchService:
             if row is None or not row[0]:
                 return "restricted_empty"
         return "no_match"
-
-
-async def _candidates(
-    connection: Connection,
-    scope: Scope,
-    shape: Shape,
-    question: Question,
-    vector: Vectors | None,
-    deadline: Deadline,
-) -> list[Candidate]:
-    parameters = scope_parameters(scope) | {
-        "vector": None if vector is None else Vector(vector),
-        "language": question.language,
-        "pool": _POOL,
-        "words": list(question.words),
-        "any_word": " | ".join(f"'{word}'" for word in question.words),
-        "codes": list(question.codes),
-    }
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        async with time_limit(connection, deadline):
-            await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
-        return [_candidate(row, len(question.words)) for row in await cursor.fetchall()]
-
-
-def _candidate(row: dict[str, Any], asked_words: int) -> Candidate:
-    # A word that no allowed passage holds counts as the rarest: the question asks for something that is not here.
-    possible = row["known_weight"] + (asked_words - row["known_words"]) * row["unknown_weight"]
-    return Candidate(
-        passage_id=row["passage_id"],
-        is_instruction=row["is_instruction"],
-        id=row["id"],
-        chunk_index=row["chunk_index"],
-        title=row["title"],
-        content=row["content"],
-        source_url=row["source_url"],
-        language=row["language"],
-        region_code=row["region_code"],
-        # NaN: what is stored is all alike, so that nothing is left of it once centred, and words must decide.
-        meaning=None if row["distance"] is None or isnan(row["distance"]) else 1.0 - row["distance"],
-        words=row["word_weight"] / possible if possible > 0 else 0.0,
-        code=row["code_length"] > 0,
-    )
 
 
 def _merge(selections: Sequence[Sequence[Ranked]]) -> list[Found]:

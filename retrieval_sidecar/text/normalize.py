@@ -23,6 +23,7 @@ _FOLD_ARABIC = str.maketrans(
         "ک": "ك",
     }
 )
+_MAX_WORD = 100  # PostgreSQL's tsvector refuses words of more than 2,046 bytes
 _WORD = re.compile(r"[^\W_]+")
 
 
@@ -52,5 +53,5 @@ def for_keywords(text: str) -> str:
 
 
 def words(text: str) -> list[str]:
-    """The words of a text in order, as the keyword leg compares them."""
-    return _WORD.findall(for_keywords(text))
+    """The words of a text in order, as the keyword leg compares them: of one without end, its beginning."""
+    return [word[:_MAX_WORD] for word in _WORD.findall(for_keywords(text))]

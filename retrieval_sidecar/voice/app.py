@@ -8,7 +8,7 @@ from datetime import timedelta
 import structlog
 from aiohttp import web
 
-from retrieval_sidecar.database import Pool, create_pool, translated_errors
+from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, create_embedder
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
@@ -35,17 +35,22 @@ def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: C
         clock: decides validity, expiry and what counts as lost.
     """
     app = web.Application(middlewares=[problem_documents], client_max_size=MAX_BODY_BYTES)
-    pool = create_pool(settings.conninfo("voice"), settings.pool_size)
+    conninfo = settings.conninfo("voice")
+    pool = Pool(conninfo, settings.pool_size, waiting=settings.pool_queue)
     embedder = embedder or create_embedder(settings)
-    readiness, background = Readiness(pool), Background()
+    # Of its own, so that a sidecar whose connections are all in use is still known to be ready.
+    probe = Pool(conninfo, 1)
+    readiness, background = Readiness(probe), Background()
     handlers = VoiceHandlers(pool, SearchService(pool, embedder, clock), readiness, background, clock)
     app.add_routes(handlers.routes())
 
     async def pool_open(_app: web.Application) -> AsyncIterator[None]:
+        await probe.open(wait=False)
         await pool.open(wait=False)
         yield
         await background.drain(_DRAIN_S)
         await pool.close()
+        await probe.close()
 
     async def embedder_loaded(_app: web.Application) -> AsyncIterator[None]:
         # In the background: the process answers /livez at once, and /readyz when it can search.

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
+import psycopg
 import structlog
 from aiohttp import web
 
@@ -70,7 +71,7 @@ class VoiceHandlers:
         body = await read_body(request, BootstrapRequest, deadline)
 
         async def open_session() -> tuple[ContractModel, bool]:
-            async with self._pool.connection() as connection:
+            async with self._pool.within(deadline) as connection:
                 return await sessions.bootstrap(connection, token_id, body, self._clock())
 
         answer, created = await self._write(open_session(), deadline)
@@ -101,7 +102,7 @@ class VoiceHandlers:
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def store() -> ContractModel:
-            async with self._pool.connection() as connection:
+            async with self._pool.within(deadline) as connection:
                 return await sessions.report_events(connection, key, body, self._clock())
 
         return _json(await self._write(store(), deadline), status=202)
@@ -113,7 +114,7 @@ class VoiceHandlers:
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def end() -> ContractModel:
-            async with self._pool.connection() as connection:
+            async with self._pool.within(deadline) as connection:
                 return await sessions.end(connection, key, body, self._clock())
 
         return _json(await self._write(end(), deadline))
@@ -130,7 +131,7 @@ class VoiceHandlers:
 
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
         deadline = read_deadline(request)
-        async with deadline.enforced(), translated_errors(), self._pool.connection() as connection:
+        async with deadline.enforced(), translated_errors(), self._pool.within(deadline) as connection:
             header = request.headers.get("Authorization")
             token_id = await authenticate(connection, header, self._clock())
         return token_id, deadline
@@ -149,7 +150,7 @@ class VoiceHandlers:
         try:
             async with translated_errors(), self._pool.connection() as connection:
                 await connection.execute(SEARCH_SQL["log"], to_log_row(key, body.query, region, outcome))
-        except SidecarError as error:
+        except (SidecarError, psycopg.Error) as error:
             log.warning("search not logged", search_id=str(outcome.search_id), cause=type(error).__name__)
 
 

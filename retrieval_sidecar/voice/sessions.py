@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -79,12 +79,17 @@ async def bootstrap(
 async def report_events(
     connection: Connection, key: SessionKey, request: EventsRequest, now: datetime
 ) -> EventsAccepted:
-    """Add to the timeline, all events or none; those with a known id count as duplicates. Raises NotFound."""
+    """Add to the timeline, all events or none; those with a known id count as duplicates.
+
+    Raises NotFound, and InvalidRequest for a time that is in no year from 1 to 9999 once it is in UTC.
+    """
     accepted = 0
+    times = [_in_utc(event.at, f"events.{index}.at") for index, event in enumerate(request.events)]
     async with connection.transaction():
         _required(await _one(connection, "touch_session", **_bound(key), now=now))
-        for event in request.events:
+        for event, at in zip(request.events, times, strict=True):
             values = json.loads(event.to_wire())
+            del values["at"]
             stored = await _one(
                 connection,
                 "add_event",
@@ -92,7 +97,7 @@ async def report_events(
                 session_id=key.session_id,
                 event_id=values.pop("id"),
                 type=values.pop("type"),
-                at=values.pop("at"),
+                at=at,
                 data=Jsonb(values),
             )
             accepted += stored is not None
@@ -173,6 +178,14 @@ async def _dynamic_instructions(
         },
     )
     return [DynamicInstruction(id=row[0], title=row[1], content=row[2]) async for row in cursor]
+
+
+def _in_utc(at: datetime, field: str) -> datetime:
+    # Offsets are up to 23:59 in RFC 3339 and less than 16:00 in PostgreSQL.
+    try:
+        return at.astimezone(UTC)
+    except OverflowError:
+        raise InvalidRequest.of(field, "must lie between the years 1 and 9999") from None
 
 
 def _bound(key: SessionKey) -> dict[str, UUID]:

@@ -22,7 +22,7 @@ from rich.progress import track
 from rich.table import Table
 
 from contracts.voice import SearchRequest
-from retrieval_sidecar.database import create_pool
+from retrieval_sidecar.database import Pool
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings.local import LocalEmbedder
 from retrieval_sidecar.scope.resolve import scope_of_agent
@@ -67,7 +67,7 @@ async def measure(template: TestDatabase, dataset: Dataset, embedder: StoredEmbe
 
 
 async def _ask(database: TestDatabase, dataset: Dataset, embedder: StoredEmbedder) -> list[Outcome]:
-    pool = create_pool(database.url("voice"), _AT_ONCE)
+    pool = Pool(database.url("voice"), _AT_ONCE)
     await pool.open(wait=True)
     service = SearchService(pool, embedder)
     resolve = partial(scope_of_agent, _ORGANIZATION, _AGENT, None)

@@ -1,4 +1,4 @@
-"""Looking into a test's database from outside, as its owner."""
+"""Looking into a test's database from outside."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -13,10 +13,11 @@ _T = TypeVar("_T")
 
 
 async def rows(
-    database: TestDatabase, statement: LiteralString, parameters: Sequence[Any] = ()
+    database: TestDatabase, statement: LiteralString, parameters: Sequence[Any] = (), *, role: str = "owner"
 ) -> list[tuple[Any, ...]]:
     """What a statement returns; nothing of one that returns no rows."""
-    async with await psycopg.AsyncConnection.connect(database.url("owner"), autocommit=True) as connection:
+    url = database.server.url("postgres", database.name) if role == "superuser" else database.url(role)
+    async with await psycopg.AsyncConnection.connect(url, autocommit=True) as connection:
         cursor = await connection.execute(statement, parameters or None)
         return await cursor.fetchall() if cursor.description else []
 
@@ -27,19 +28,17 @@ async def value(database: TestDatabase, statement: LiteralString, parameters: Se
     return found
 
 
-async def row_counts(database: TestDatabase) -> dict[str, int]:
+async def row_counts(connection: psycopg.AsyncConnection[Any]) -> dict[str, int]:
     """How many rows each table has."""
-    tables = await rows(database, "select relname from pg_stat_user_tables order by relname")
-    async with await psycopg.AsyncConnection.connect(database.url("owner"), autocommit=True) as connection:
-        counts = {}
-        for (table,) in tables:
-            cursor = await connection.execute(sql.SQL("select count(*) from {}").format(sql.Identifier(table)))
-            counts[table] = (await cursor.fetchone() or (0,))[0]
-    return counts
+    cursor = await connection.execute("select relname from pg_stat_user_tables order by relname")
+    count = sql.SQL("select {}, count(*) from {}")
+    counts = [count.format(sql.Literal(table), sql.Identifier(table)) for (table,) in await cursor.fetchall()]
+    cursor = await connection.execute(sql.SQL(" union all ").join(counts))
+    return dict(await cursor.fetchall())
 
 
-async def until(condition: Callable[[], Awaitable[_T]], *, seconds: float = 5.0) -> _T:
-    """Ask again and again until the answer is true; TimeoutError when it is not in time."""
+async def until(condition: Callable[[], Awaitable[_T | None]], *, seconds: float = 5.0) -> _T:
+    """Ask again and again until there is something for an answer; TimeoutError when there is not in time."""
     async with asyncio.timeout(seconds):
         while not (found := await condition()):
             pass
@@ -52,5 +51,6 @@ async def running_statements(database: TestDatabase) -> list[str]:
         database,
         "select query from pg_stat_activity"
         " where datname = current_database() and usename = 'answerline_voice' and state = 'active'",
+        role="superuser",
     )
     return [query for (query,) in found]

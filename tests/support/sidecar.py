@@ -1,5 +1,6 @@
 """A real sidecar on a free port, and a client that holds each exchange against the contract."""
 
+import io
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -92,7 +93,7 @@ class VoiceClient:
     ) -> Answer:
         sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = raw if raw is not None else json.dumps(body).encode()
-        async with self.http.post(self.url + path, data=data, headers=sent | (headers or {})) as response:
+        async with self.http.post(self.url + path, data=io.BytesIO(data), headers=sent | (headers or {})) as response:
             return await _read(response)
 
     async def get(self, path: str) -> Answer:

@@ -247,13 +247,14 @@ create table embedding_space (
 );
 create unique index embedding_space_one_active on embedding_space (organization_id) where active;
 
--- The mean vector of a language, subtracted from its passages; '*' is the mean over all of them.
-create table language_mean (
+-- What is subtracted from vectors of a language, its passages' and its questions'; '*' is for any other language.
+create table language_center (
     organization_id uuid not null,
     space_id integer not null,
     language text not null,
     passages integer not null,
-    mean vector not null,
+    of_passages vector not null,
+    of_queries vector not null,
     primary key (organization_id, space_id, language),
     foreign key (organization_id, space_id) references embedding_space on delete cascade
 );

@@ -134,6 +134,16 @@ async def test_a_question_in_the_language_of_the_answer_is_no_fallback(call: Ses
     assert answer["answerText"] == "Доставка по городу бесплатна."
 
 
+async def test_a_word_without_end_is_searched_and_stored_like_any_other(
+    call: Session, empty_database: TestDatabase, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    for sign in ("a", "中", "'", "1", "ก"):
+        assert (await call.search("parking garage", utterance=sign * 4000))["results"]
+    endless = [item(f"endless-{n}", "Endless", sign * 2500) for n, sign in enumerate("中กa")]
+    shop = organization(agents=organization()["agents"][:1])
+    assert (await load(empty_database, tmp_path_factory.mktemp("endless"), shop, endless)).items == 3
+
+
 async def test_at_most_five_results_come_back(
     empty_database: TestDatabase, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

@@ -8,11 +8,12 @@ from uuid import UUID, uuid4
 import pytest
 import pytest_asyncio
 
+from retrieval_sidecar.voice import app
 from retrieval_sidecar.voice.sessions import end_lost
 from tests.support.database import TestDatabase
 from tests.support.inspection import rows, until, value
-from tests.support.sidecar import Session, TestClock, VoiceClient, connected
-from tests.support.small_organization import EMPTY_NUMBER, MEMBER, OPEN_NUMBER
+from tests.support.sidecar import Session, TestClock, VoiceClient, connected, running_sidecar, token_for
+from tests.support.small_organization import EMPTY_NUMBER, MEMBER, OPEN_NUMBER, ORGANIZATION_ID
 
 AT = "2026-12-01T12:00:01.250Z"
 
@@ -43,13 +44,13 @@ async def report(call: Session, events: list[dict[str, Any]]) -> Any:
     return answer.body
 
 
-async def stored(shop: TestDatabase, call: Session) -> dict[str, tuple[Any, ...]]:
+async def stored(shop: TestDatabase, call: Session) -> dict[str, list[Any]]:
     found = await rows(
         shop,
         "select event_id::text, type, at, data from session_event where session_id = %s",
         [call.body["sessionId"]],
     )
-    return {event_id: rest for event_id, *rest in found}  # type: ignore[misc] # the columns above
+    return {event_id: rest for event_id, *rest in found}
 
 
 async def test_events_of_every_type_are_kept_as_they_were_told(call: Session, shop: TestDatabase) -> None:
@@ -161,6 +162,20 @@ async def test_a_call_without_a_sign_of_life_is_ended_as_lost(
     await silent.search("parking garage", expect=404)
 
 
+async def test_the_sidecar_looks_for_lost_calls_by_itself(
+    database: TestDatabase, clock: TestClock, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(app, "_WATCHDOG_PERIOD_S", 0.01)
+    async with running_sidecar(database, await token_for(database, ORGANIZATION_ID), clock=clock) as client:
+        silent = await client.open(OPEN_NUMBER)
+        clock.advance(minutes=61)
+
+        async def is_lost() -> bool | None:
+            return (await status_of(database, silent))[0] == "lost" or None
+
+        await until(is_lost)
+
+
 async def log_row(shop: TestDatabase, answer: Any) -> dict[str, Any]:
     """The search's row, once it is written: that happens after the answer."""
     ((row,),) = await until(
@@ -186,7 +201,9 @@ async def test_a_search_is_logged_with_counts_and_ids_and_without_its_content(
     assert row["total_ms"] == pytest.approx(answer["timings"]["totalMs"], abs=0.1)
     assert datetime.fromisoformat(row["at"]) == datetime(2026, 12, 1, 12, tzinfo=UTC)
     text = str(row)
-    assert not any(secret in text for secret in ("robin@", "0101", "4111", "euros", "Parking garage"))
+    assert not any(
+        secret in text for secret in ("robin@", "555-0101", "555 0101", "4111 1111", "euros", "Parking garage")
+    )
 
 
 async def test_a_search_without_results_is_logged_too(call: Session, api: VoiceClient, shop: TestDatabase) -> None:

@@ -123,6 +123,13 @@ def test_words_are_in_order_and_without_punctuation() -> None:
     assert words("The price: 4,000 ₽ (e.g. «снег») is_ok") == ["the", "price", "4", "000", "e", "g", "снег", "is", "ok"]
 
 
+@pytest.mark.parametrize("sign", ["a", "中", "ก", "𝔞"])
+def test_a_word_without_end_is_its_beginning(sign: str) -> None:
+    (word,) = words(sign * 5000)
+    assert len(word.encode()) <= 2046
+    assert words(sign * 4000) == [word]
+
+
 @pytest.mark.parametrize("text", ["", " ", "\u200b", "\x00", "…", "\U000e0041", "\u0640"])
 def test_nothing_is_left_of_what_shows_nothing(text: str) -> None:
     assert words(text) == []

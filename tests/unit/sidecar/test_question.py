@@ -20,6 +20,10 @@ def test_length_counts_after_trimming() -> None:
         searchable("a" * 501, "query")
 
 
+def test_a_sign_that_stands_for_many_letters_does_not_make_a_long_text() -> None:
+    assert len(searchable("\ufdfa" * 500, "query")) == 500
+
+
 def read(text: str, **changes: str | None) -> Question:
     values: dict[str, str | None] = {"utterance": None, "language": None, "default_language": "de"} | changes
     return Question.read(text, **values)  # type: ignore[arg-type] # the keywords above

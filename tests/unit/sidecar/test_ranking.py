@@ -1,5 +1,6 @@
 """The order of candidates, and which of them are given."""
 
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -7,10 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
 from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS, Calibration
 
-CALIBRATION = Calibration(intercept=-3.0, meaning=8.0, words=2.0, code=3.0)
+CALIBRATION = Calibration(intercept=-3.0, meaning=8.0, words=2.0, code=3.0, foreign=0.0)
 
 
 def candidate(number: int, **changes: Any) -> Candidate:
@@ -28,11 +30,18 @@ def candidate(number: int, **changes: Any) -> Candidate:
         "words": 0.0,
         "code": False,
     }
-    return Candidate(**values | changes)
+    values |= changes
+    words = values.pop("words")
+    return Candidate(**values, matched={"word": words} if words else {})
+
+
+def asked(language: str, **changes: Any) -> Question:
+    """A question of five telling words, so that words count in full."""
+    return replace(Question("", language, language, words=tuple("abcde"), codes=()), **changes)
 
 
 def ordered(*candidates: Candidate, language: str = "en", region: str = "DE") -> list[int]:
-    ranked = rank(candidates, language=language, region=region, calibration=CALIBRATION)
+    ranked = rank(candidates, asked(language), region=region, calibration=CALIBRATION)
     return [each.candidate.passage_id for each in ranked]
 
 
@@ -71,14 +80,7 @@ def test_words_of_the_questions_language_move_no_hit_of_another(
 ) -> None:
     def places(words: float) -> list[int | None]:
         changed = [
-            candidate(
-                each.passage_id,
-                language=each.language,
-                region_code=each.region_code,
-                meaning=each.meaning,
-                code=each.code,
-                words=words if each.language == "en" and data.draw(st.booleans()) else 0.0,
-            )
+            replace(each, matched={"word": words} if each.language == "en" and data.draw(st.booleans()) else {})
             for each in candidates
         ]
         foreign = {each.passage_id for each in changed if each.language != "en"}
@@ -122,7 +124,7 @@ def test_without_vectors_words_decide() -> None:
 
 
 def test_a_meaning_that_points_away_scores_as_none() -> None:
-    (away,) = rank([candidate(1, meaning=-0.8)], language="en", region="KZ", calibration=CALIBRATION)
+    (away,) = rank([candidate(1, meaning=-0.8)], asked("en"), region="KZ", calibration=CALIBRATION)
     assert away.score == 0.0
 
 
@@ -165,6 +167,26 @@ def test_at_most_five_documents_are_given() -> None:
 
 @given(CANDIDATES)
 def test_selection_keeps_the_order_of_the_ranking(candidates: list[Candidate]) -> None:
-    ranked = rank(candidates, language="en", region="DE", calibration=CALIBRATION)
+    ranked = rank(candidates, asked("en"), region="DE", calibration=CALIBRATION)
     chosen = [ranked.index(each) for each in select(ranked)]
     assert chosen == sorted(chosen)
+
+
+def test_words_count_less_in_a_question_of_few_words() -> None:
+    near, wordy = candidate(1, meaning=0.6), candidate(2, meaning=0.5, matched={"word": 1.0})
+
+    def first(*words: str) -> int:
+        question = asked("en", words=words)
+        return rank([near, wordy], question, region="DE", calibration=CALIBRATION)[0].candidate.passage_id
+
+    assert first("opening") == 1
+    assert first(*"abcde") == 2
+
+
+def test_in_a_monologue_words_decide_and_numbers_are_no_codes() -> None:
+    story = asked("en", words=tuple("abcdefghijklmnopqrst"), is_monologue=True)
+    by_meaning = candidate(1, meaning=0.6, matched={"a": 0.05})
+    by_words = candidate(2, meaning=0.4, matched={"b": 0.2})
+    with_number = candidate(3, meaning=0.3, code=True)
+    ranked = rank([by_meaning, by_words, with_number], story, region="DE", calibration=CALIBRATION)
+    assert [each.candidate.passage_id for each in ranked] == [2, 1, 3]

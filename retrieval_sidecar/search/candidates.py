@@ -1,0 +1,71 @@
+"""The one statement of a search, run, and its rows read."""
+
+from math import isnan
+from typing import Any
+
+from pgvector import Vector
+from psycopg.rows import dict_row
+
+from retrieval_sidecar.database import Connection, time_limit
+from retrieval_sidecar.deadline import Deadline
+from retrieval_sidecar.embeddings import Vectors
+from retrieval_sidecar.scope.resolve import Scope
+from retrieval_sidecar.search.question import Question
+from retrieval_sidecar.search.ranking import Candidate
+from retrieval_sidecar.search.statement import Shape, scope_parameters, search_statement
+
+_POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
+
+
+async def find_candidates(
+    connection: Connection,
+    scope: Scope,
+    shape: Shape,
+    question: Question,
+    vector: Vectors | None,
+    deadline: Deadline,
+) -> list[Candidate]:
+    """What is near the question by meaning, words or codes, within the scope; in no particular order.
+
+    Args:
+        shape: of the scope, not empty.
+        vector: of the question, as the embedder gave it; None to search by words and codes alone.
+    """
+    parameters = search_parameters(scope, question, vector)
+    async with connection.cursor(row_factory=dict_row) as cursor:
+        async with time_limit(connection, deadline):
+            await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
+        return [_candidate(row, question) for row in await cursor.fetchall()]
+
+
+def search_parameters(scope: Scope, question: Question, vector: Vectors | None) -> dict[str, Any]:
+    """The values that the search statement of the scope's shape refers to."""
+    return scope_parameters(scope) | {
+        "vector": None if vector is None else Vector(vector),
+        "language": question.language,
+        "pool": _POOL,
+        "words": list(question.words),
+        "any_word": " | ".join(f"'{word}'" for word in question.words),
+        "codes": list(question.codes),
+    }
+
+
+def _candidate(row: dict[str, Any], question: Question) -> Candidate:
+    # A word that no allowed passage holds counts as the rarest: the question asks for something that is not here.
+    weights = {word: (row["weights"] or {}).get(word, row["unknown_weight"]) for word in question.words}
+    total = sum(weights.values()) or 1.0
+    return Candidate(
+        passage_id=row["passage_id"],
+        is_instruction=row["is_instruction"],
+        id=row["id"],
+        chunk_index=row["chunk_index"],
+        title=row["title"],
+        content=row["content"],
+        source_url=row["source_url"],
+        language=row["language"],
+        region_code=row["region_code"],
+        # NaN: what is stored is all alike, so that nothing is left of it once centred, and words must decide.
+        meaning=None if row["distance"] is None or isnan(row["distance"]) else 1.0 - row["distance"],
+        matched={word: weights[word] / total for word in row["words"]},
+        code=row["has_code"],
+    )

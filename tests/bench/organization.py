@@ -1,0 +1,143 @@
+"""A generated organization of the size that the numbers to hold speak of: 3,143 items, three to four passages each."""
+
+import random
+from collections.abc import Iterator, Sequence
+from itertools import accumulate, product
+from typing import Any
+from uuid import UUID
+
+from retrieval_sidecar.embeddings import Embedder, Vectors
+
+ITEMS = 3143
+ORGANIZATION_ID = UUID("bec00000-0000-4000-8000-000000000001")
+AGENT_ID = UUID("bec00000-0000-4000-8000-000000000002")
+NUMBER = "+15555557000"
+FOLDERS = 10
+
+_SYLLABLES = ["ba", "bre", "cal", "dor", "el", "fen", "gri", "hul", "ix", "jor", "kel", "lum", "mar", "nex", "ol", "pra", "quin", "ros", "sil", "tar", "ulm", "ver", "wen", "yor", "zan", "ada", "eno", "iru", "umi"]
+_KINDS = (
+    "tariff", "router", "policy", "membership", "voucher", "contract", "card", "plan", "ticket", "package", "insurance",
+    "warranty", "account", "terminal", "course", "locker", "parcel", "delivery", "repair", "rental", "camera", "printer",
+    "charger", "battery", "kitchen", "sofa", "mattress", "bicycle", "helmet", "heater", "boiler", "window", "garden",
+    "pool", "sauna", "massage", "vaccination", "blood test", "dental check", "eye test", "physiotherapy", "room", "suite",
+    "breakfast", "conference hall", "shuttle", "tour", "museum pass", "concert", "season ticket",
+)  # fmt: skip
+_ASKED = (
+    ("What does the {name} {kind} cost?", "The {name} {kind} costs €{price} a month."),
+    ("How do I cancel my {name} {kind}?", "A {name} {kind} is cancelled in writing, {days} days ahead."),
+    ("Which code do I need for the {name} {kind}?", "The code of the {name} {kind} is {code}."),
+    ("How long does the warranty of the {name} {kind} last?", "The warranty of the {name} {kind} lasts {days} weeks."),
+)
+_WORDS_A_PASSAGE = 110  # about a full passage
+_VOCABULARY = 20_000
+# So much of a passage is embedded: its title and first sentence, which is what is asked about.
+_LEAD_CHARACTERS = 120
+
+
+class LeadEmbedder:
+    """An embedder that reads only how a passage begins: the time of a search does not depend on what vectors say."""
+
+    def __init__(self, inner: Embedder) -> None:
+        self._inner = inner
+        self.model, self.dimensions, self.max_tokens = inner.model, inner.dimensions, inner.max_tokens
+
+    async def start(self) -> None:
+        await self._inner.start()
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        return await self._inner.embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        return await self._inner.embed_passages([text[:_LEAD_CHARACTERS] for text in texts])
+
+    def count_tokens(self, text: str) -> int:
+        return self._inner.count_tokens(text)
+
+    async def close(self) -> None:
+        await self._inner.close()
+
+
+def organization() -> dict[str, Any]:
+    """What organization.yaml holds: one agent, which may tell everything."""
+    return {
+        "organization": {
+            "id": str(ORGANIZATION_ID),
+            "name": "Bench",
+            "time_zone": "Europe/Berlin",
+            "default_language": "en",
+            "default_region": "DE",
+        },
+        "knowledge_bases": [{"key": "all", "name": "All"}],
+        "agents": [
+            {
+                "key": "agent",
+                "id": str(AGENT_ID),
+                "name": "agent",
+                "numbers": [NUMBER],
+                "language": "en",
+                "greeting": "Hello.",
+                "prompt": "You answer the phone.",
+            }
+        ],
+    }
+
+
+def items() -> list[dict[str, Any]]:
+    """What items.jsonl holds; the same each time."""
+    chance = random.Random(3143)
+    words = list(_invented_words(_VOCABULARY))
+    # Zipf's law: few words are in nearly every passage and most are in few, as in real text.
+    weights = list(accumulate(1 / rank for rank in range(1, _VOCABULARY + 1)))
+    found = []
+    for number, (name, kind) in enumerate(_named()):
+        paragraphs = []
+        for _, answer in _facts(number):
+            fact = answer.format(
+                name=name,
+                kind=kind,
+                price=chance.randrange(5, 900),
+                days=chance.randrange(2, 90),
+                code=f"{name[:3].upper()}-{chance.randrange(10, 1000)}-X",
+            )
+            paragraphs.append(" ".join([fact, *chance.choices(words, cum_weights=weights, k=_WORDS_A_PASSAGE)]) + ".")
+        found.append(
+            {
+                "external_id": f"item-{number}",
+                "title": f"{name} {kind}",
+                "content": "\n\n".join(paragraphs),
+                "language": "en",
+                "region_code": "DE",
+                "status": "published",
+                "source_hash": f"{number}",
+                "folder": f"upload:{number % FOLDERS}",
+            }
+        )
+    return found
+
+
+def questions() -> list[str]:
+    """Every question once, in no order: one for each fact of each item."""
+    asked = [
+        question.format(name=name, kind=kind)
+        for number, (name, kind) in enumerate(_named())
+        for question, _ in _facts(number)
+    ]
+    random.Random(1).shuffle(asked)
+    return asked
+
+
+def _facts(number: int) -> Sequence[tuple[str, str]]:
+    """An item's questions and answers, one a passage: 3.2 on average."""
+    return _ASKED if number % 5 == 0 else _ASKED[:3]
+
+
+def _named() -> Iterator[tuple[str, str]]:
+    names = list(_invented_words(_VOCABULARY + ITEMS))[_VOCABULARY:]
+    for number, name in enumerate(names):
+        yield name.capitalize(), _KINDS[number % len(_KINDS)]
+
+
+def _invented_words(count: int) -> Iterator[str]:
+    shuffled = ["".join(parts) for parts in product(_SYLLABLES, repeat=3)]
+    random.Random(7).shuffle(shuffled)
+    yield from shuffled[:count]

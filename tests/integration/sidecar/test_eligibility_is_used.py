@@ -1,0 +1,105 @@
+"""What decides whether a passage may be returned is written once, and every statement that reads passages has it."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+import retrieval_sidecar
+from retrieval_sidecar import sql
+from retrieval_sidecar.search.statement import SQL
+
+PRODUCT = Path(retrieval_sidecar.__file__).parent
+ELIGIBLE = "/*include eligible*/"
+TABLES = ("passage", "passage_vector", "passage_words", "passage_code")
+READS = re.compile(rf"\b(?:from|join|using|update|into|table)\s+({'|'.join(TABLES)})\b(?:\s+(?:as\s+)?(\w+))?")
+VECTORS = re.compile(r"\b(?:from|join)\s+passage_vector\b")
+
+# Statements that read or write passages and return no content, each with its reason.
+MAINTENANCE = {
+    ("ingest/queries.sql", "forget_passages"): "removes passages that are replaced in the same transaction",
+    ("ingest/queries.sql", "add_passage"): "writes; returns the new id",
+    ("ingest/queries.sql", "add_words"): "writes",
+    ("ingest/queries.sql", "add_code"): "writes",
+    ("ingest/queries.sql", "add_vector"): "writes the columns that the predicate reads",
+}
+
+
+def statements() -> dict[tuple[str, str], str]:
+    """Every named statement of the product, as it is written, by file and name."""
+    found = {}
+    for path in sorted(PRODUCT.rglob("*.sql")):
+        if "migrations" in path.parts:
+            continue
+        parts = sql._NAME.split(path.read_text(encoding="utf-8"))[1:]
+        for name, body in zip(parts[::2], parts[1::2], strict=True):
+            found[str(path.relative_to(PRODUCT)), name] = re.sub(r"--.*", "", body)
+    return found
+
+
+def reading_passages() -> dict[tuple[str, str], str]:
+    return {place: body for place, body in statements().items() if READS.search(body)}
+
+
+def test_every_statement_that_reads_passages_has_the_predicate_or_a_reason_not_to() -> None:
+    without = {place for place, body in reading_passages().items() if ELIGIBLE not in body}
+    assert without == set(MAINTENANCE), (
+        "Write `where /*include eligible*/` into the statement; only one that returns no content has its name, and the"
+        " reason, in MAINTENANCE."
+    )
+
+
+@pytest.mark.parametrize(
+    "place", [place for place in reading_passages() if place not in MAINTENANCE], ids=lambda place: place[1]
+)
+def test_the_predicate_stands_beside_each_use_of_the_vectors(place: tuple[str, str]) -> None:
+    body = reading_passages()[place]
+    uses = VECTORS.findall(body)
+    assert len(uses) == body.count(ELIGIBLE) >= 1
+    # It speaks of `p`, so that is what the table is called wherever it is used.
+    assert all(alias == "p" for table, alias in READS.findall(body) if table == "passage_vector")
+
+
+def test_no_statement_of_the_search_reads_words_codes_or_text_without_the_vectors_row() -> None:
+    for place, body in reading_passages().items():
+        if place not in MAINTENANCE:
+            assert VECTORS.search(body), place
+
+
+def test_maintenance_returns_no_content() -> None:
+    for place in MAINTENANCE:
+        _, _, returned = statements()[place].partition("returning")
+        assert returned.strip() in ("", "passage_id;"), place
+
+
+def test_the_predicate_is_written_once_and_has_all_its_conditions() -> None:
+    bodies = [body for body in statements().values() if "p.servable" in body]
+    assert len(bodies) == 1
+    for condition in (
+        "p.organization_id = %(organization_id)s",
+        "p.space_id = %(space_id)s",
+        "p.servable",
+        "p.valid_from <= %(now)s and %(now)s < p.valid_to",
+        "p.open_minutes @> %(minute)s",
+        "p.segment_ids && %(segment_ids)s",
+    ):
+        assert condition in SQL["eligible"]
+
+
+def test_the_python_code_reads_no_passages_by_itself() -> None:
+    for path in PRODUCT.rglob("*.py"):
+        if "migrations" not in path.parts:
+            assert not READS.search(path.read_text(encoding="utf-8")), path
+
+
+def test_an_instruction_and_an_item_are_read_again_from_their_own_rows() -> None:
+    own = SQL["search"].rpartition("where")[2]
+    for condition in (
+        "i.status = 'published'",
+        "i.visibility = 'public'",
+        "i.deleted_at is null",
+        "'phone' = any(i.channels)",
+        "n.status = 'published'",
+        "n.deleted_at is null",
+    ):
+        assert condition in own
