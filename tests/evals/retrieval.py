@@ -6,9 +6,9 @@ PostgreSQL. Only embeddings are kept between runs.
 
 import asyncio
 import json
-import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+import tomllib
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -37,6 +37,7 @@ from tests.support.sidecar import connected, load
 
 ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "build" / "eval" / "retrieval.json"
+BASELINES = Path(__file__).parent / "baselines.toml"
 VECTORS = ROOT / ".cache" / "eval" / "vectors.sqlite"
 _ORGANIZATION = UUID("e0a10000-0000-4000-8000-000000000001")
 _AGENT = UUID("e0a10000-0000-4000-8000-000000000002")
@@ -92,15 +93,8 @@ def _figures(dataset: Dataset, outcomes: Sequence[Outcome], names: dict[UUID, st
     answerable = [bool(query.relevant) for query in dataset.queries]
     asked = [outcome for outcome, is_good in zip(outcomes, answerable, strict=True) if is_good]
     relevant = [query.relevant for query in dataset.queries if query.relevant]
-    orders = {
-        "meaning": lambda outcome: sorted(outcome.considered, key=lambda each: -(each.candidate.meaning or 0)),
-        "words": lambda outcome: sorted(
-            (each for each in outcome.considered if each.candidate.words > 0), key=lambda each: -each.candidate.words
-        ),
-        "hybrid": lambda outcome: outcome.considered,
-    }
     measured = Measured(dataset.name, len(dataset.documents), {})
-    for mode, order in orders.items():
+    for mode, order in _ORDERS.items():
         found = [_documents(order(outcome), names) for outcome in asked]
         measured.rankings[mode] = ranking_of(found, relevant)
     given = [_documents([each.ranked for each in outcome.results], names) for outcome in asked]
@@ -108,6 +102,26 @@ def _figures(dataset: Dataset, outcomes: Sequence[Outcome], names: dict[UUID, st
     if not all(answerable):
         measured.refusal["relevance"] = refusal_of([_best_relevance(outcome) for outcome in outcomes], answerable)
     return measured
+
+
+def _by_meaning(outcome: Outcome) -> Sequence[Ranked]:
+    return sorted(outcome.considered, key=lambda each: -(each.candidate.meaning or 0))
+
+
+def _by_words(outcome: Outcome) -> Sequence[Ranked]:
+    with_words = [each for each in outcome.considered if each.candidate.words > 0]
+    return sorted(with_words, key=lambda each: -each.candidate.words)
+
+
+def _hybrid(outcome: Outcome) -> Sequence[Ranked]:
+    return outcome.considered
+
+
+_ORDERS: dict[str, Callable[[Outcome], Sequence[Ranked]]] = {
+    "meaning": _by_meaning,
+    "words": _by_words,
+    "hybrid": _hybrid,
+}
 
 
 def _best_relevance(outcome: Outcome) -> float:
@@ -175,11 +189,9 @@ def sets(*, full: bool) -> Iterator[Dataset]:
             yield Dataset(f"mixed xquad {asked} → {answered}", mixed.documents, chosen).sampled(limit)
     yield datasets.read(SHARED / "kazqad_val").asking("kazqad kk → kk").sampled(limit)
     yield datasets.read(SHARED / "tau2_banking_knowledge").asking("tau2")
-    yield (
-        datasets.lines_as_documents(datasets.read(SHARED / "clinc_oos"))
-        .asking("clinc utterances")
-        .sampled(None if full else 1200)
-    )
+    clinc = datasets.read(SHARED / "clinc_oos")
+    yield clinc.asking("clinc intents", answerable=True).sampled(limit)
+    yield datasets.lines_as_documents(clinc).asking("clinc utterances").sampled(None if full else 1200)
     if full:
         yield datasets.read(SHARED / "medquad").asking("medquad").sampled(500)
 
@@ -201,16 +213,46 @@ async def run(chosen: Sequence[Dataset]) -> list[Measured]:
         await embedder.close()
 
 
+def shortfalls(measured: Measured) -> list[str]:
+    """Each figure that is below its baseline."""
+    baseline = tomllib.loads(BASELINES.read_text("utf-8")).get(measured.name, {})
+    hybrid = measured.rankings["hybrid"]
+    reached = {"hybrid": [hybrid.r1, hybrid.r5, hybrid.mrr5]}
+    if refusal := measured.refusal.get("relevance"):
+        reached["refusal"] = [refusal.auroc, refusal.refused_at_5]
+    return [
+        f"{measured.name}: {figures} {have:.3f} is below {needed:.3f}"
+        for figures, needs in baseline.items()
+        for have, needed in zip(reached[figures], needs, strict=True)
+        if round(have, 3) < needed
+    ]
+
+
 def main(
     only: Annotated[str, typer.Option(help="Only sets whose name holds this.")] = "",
     *,
     full: Annotated[bool, typer.Option("--full", help="All questions, and the largest set too.")] = False,
 ) -> None:
-    """Measure the search on the sets of ../shared/data and write build/eval/retrieval.json."""
+    """Measure the search on the sets of ../shared/data and write build/eval/retrieval.json.
+
+    Exit status 1 where a figure of the whole sets (--full) is below its baseline; samples are only shown.
+    """
+    if not SHARED.is_dir():
+        console.print(f"There is no {SHARED}: nothing to measure.", markup=False)
+        return
     chosen = [dataset for dataset in sets(full=full) if only in dataset.name]
     measured = asyncio.run(run(chosen))
     RESULTS.parent.mkdir(parents=True, exist_ok=True)
     RESULTS.write_text(json.dumps([asdict(each) for each in measured], indent=1), encoding="utf-8")
+    _show(measured)
+    below = [line for each in measured for line in shortfalls(each)]
+    for line in below:
+        console.print(line, style="red", markup=False)
+    if full and below:
+        raise typer.Exit(1)
+
+
+def _show(measured: Sequence[Measured]) -> None:
     table = Table(box=None)
     for heading in ("set", "documents", "questions", "meaning", "words", "hybrid", "given", "refusal"):
         table.add_column(heading)
@@ -222,4 +264,4 @@ def main(
 
 
 if __name__ == "__main__":
-    sys.exit(typer.run(main))
+    typer.run(main)

@@ -77,17 +77,17 @@ class Examiner:
     be missing either; relevance only decides which of them become results.
     """
 
-    def __init__(self, pool: Pool, token_id: UUID) -> None:
+    def __init__(self, pool: Pool, token_id: UUID, tally: Tally) -> None:
         self._token_id = token_id
+        self._tally = tally
         self._now = datetime.now(UTC)
         self._with_vectors = SearchService(pool, FakeEmbedder(), lambda: self._now)
         self._without = SearchService(pool, EmbedderDown(), lambda: self._now)
-        self.tally = Tally()
 
     async def examine(self, written: Written, case: Case) -> None:
         """Raises Discrepancy."""
         judgement = judge(written.world, case)
-        self.tally.add(judgement)
+        self._tally.add(judgement)
         self._now = case.moment
         service = self._with_vectors if case.leg == "meaning" else self._without
         request = SearchRequest(

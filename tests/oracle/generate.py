@@ -34,7 +34,7 @@ from tests.oracle.world import (
 )
 
 SEGMENTS, FOLDERS, CONTACTS, AGENTS = 3, 4, 3, 6
-CALLS, MOMENTS_A_CALL = 16, 5
+CALLS, MOMENTS_A_CALL = 16, 6
 LEGS: tuple[Leg, ...] = ("meaning", "words", "codes")
 CASES_A_WORLD = CALLS * MOMENTS_A_CALL * len(LEGS)
 # Both organizations' bases, and two numbers that are nobody's.

@@ -21,7 +21,9 @@ MAINTENANCE = {
     ("ingest/queries.sql", "add_passage"): "writes; returns the new id",
     ("ingest/queries.sql", "add_words"): "writes",
     ("ingest/queries.sql", "add_code"): "writes",
-    ("ingest/queries.sql", "add_vector"): "writes the columns that the predicate reads",
+    ("ingest/queries.sql", "facts"): "computes the columns that the predicate reads",
+    ("ingest/queries.sql", "add_vector"): "writes them",
+    ("ingest/queries.sql", "refresh_facts"): "brings them up to date",
 }
 
 

@@ -173,7 +173,7 @@ def test_selection_keeps_the_order_of_the_ranking(candidates: list[Candidate]) -
 
 
 def test_words_count_less_in_a_question_of_few_words() -> None:
-    near, wordy = candidate(1, meaning=0.6), candidate(2, meaning=0.5, matched={"word": 1.0})
+    near, wordy = candidate(1, meaning=0.6), candidate(2, meaning=0.5, words=1.0)
 
     def first(*words: str) -> int:
         question = asked("en", words=words)
@@ -185,8 +185,8 @@ def test_words_count_less_in_a_question_of_few_words() -> None:
 
 def test_in_a_monologue_words_decide_and_numbers_are_no_codes() -> None:
     story = asked("en", words=tuple("abcdefghijklmnopqrst"), is_monologue=True)
-    by_meaning = candidate(1, meaning=0.6, matched={"a": 0.05})
-    by_words = candidate(2, meaning=0.4, matched={"b": 0.2})
+    by_meaning = candidate(1, meaning=0.6, words=0.05)
+    by_words = candidate(2, meaning=0.4, words=0.2)
     with_number = candidate(3, meaning=0.3, code=True)
     ranked = rank([by_meaning, by_words, with_number], story, region="DE", calibration=CALIBRATION)
     assert [each.candidate.passage_id for each in ranked] == [2, 1, 3]
