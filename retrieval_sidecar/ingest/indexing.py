@@ -1,8 +1,9 @@
 """From documents to passages that can be searched, in one swap."""
 
 from collections import defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import blake2b
 from typing import Any
 from uuid import UUID
 
@@ -56,8 +57,10 @@ async def index_organization(
         row = await space.fetchone()
         assert row is not None  # noqa: S101 - an insert that returns
         scope["space_id"] = row[0]
-    raw = await _vectors(connection, embedder, scope, entries, progress)
-    samples = await _sample_vectors(embedder)
+    texts = {entry.passage.text_hash: entry.passage.embedded_text for entry in entries}
+    known = await _vectors(connection, scope, texts, embedder.embed_passages, progress)
+    raw = np.stack([known[entry.passage.text_hash] for entry in entries]) if entries else np.empty((0, 0), np.float32)
+    samples = await _sample_vectors(connection, embedder, scope)
     async with connection.transaction():
         await _replace(connection, scope, entries, raw, samples)
     # A bulk change leaves the old rows behind; scans slow down until they are gone (measured: 3.1 to 5.6 ms).
@@ -76,32 +79,30 @@ async def _entries(connection: Connection, scope: dict[str, Any]) -> list[_Entry
 
 async def _vectors(
     connection: Connection,
-    embedder: Embedder,
     scope: dict[str, Any],
-    entries: list[_Entry],
-    progress: Progress,
-) -> Vectors:
-    by_hash = {entry.passage.text_hash: entry.passage for entry in entries}
-    cursor = await connection.execute(_SQL["cached_embeddings"], scope | {"hashes": list(by_hash)}, binary=True)
+    texts: Mapping[bytes, str],
+    embed: Callable[[Sequence[str]], Awaitable[Vectors]],
+    progress: Progress = lambda _done, _total: None,
+) -> dict[bytes, Vectors]:
+    """The vectors of texts by their keys: kept ones as they are, the others embedded and kept."""
+    cursor = await connection.execute(_SQL["cached_embeddings"], scope | {"hashes": list(texts)}, binary=True)
     known = {bytes(key): np.asarray(vector.to_numpy(), np.float32) async for key, vector in cursor}
-    missing = [passage for key, passage in by_hash.items() if key not in known]
-    progress(len(known), len(by_hash))
+    missing = [key for key in texts if key not in known]
+    progress(len(known), len(texts))
     for start in range(0, len(missing), _BATCH):
         batch = missing[start : start + _BATCH]
-        rows = await embedder.embed_passages([passage.embedded_text for passage in batch])
+        rows = await embed([texts[key] for key in batch])
         async with connection.cursor() as writer:
             await writer.executemany(
                 _SQL["keep_embedding"],
                 [
-                    scope | {"text_hash": passage.text_hash, "embedding": HalfVector(row)}
-                    for passage, row in zip(batch, rows, strict=True)
+                    scope | {"text_hash": key, "embedding": HalfVector(row)}
+                    for key, row in zip(batch, rows, strict=True)
                 ],
             )
-        known |= {p.text_hash: row for p, row in zip(batch, rows, strict=True)}
-        progress(len(known), len(by_hash))
-    if not entries:
-        return np.empty((0, embedder.dimensions), np.float32)
-    return np.stack([known[entry.passage.text_hash] for entry in entries])
+        known |= dict(zip(batch, rows, strict=True))
+        progress(len(known), len(texts))
+    return known
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +113,19 @@ class _Samples:
     as_queries: Mapping[str, Vectors]
 
 
-async def _sample_vectors(embedder: Embedder) -> _Samples:
-    samples = language_samples()
+async def _sample_vectors(connection: Connection, embedder: Embedder, scope: dict[str, Any]) -> _Samples:
+    async def by_language(kind: str, embed: Callable[[Sequence[str]], Awaitable[Vectors]]) -> dict[str, Vectors]:
+        keys = {
+            language: {blake2b(f"{kind}\0{text}".encode(), digest_size=16).digest(): text for text in texts}
+            for language, texts in language_samples().items()
+        }
+        texts = {key: text for of_language in keys.values() for key, text in of_language.items()}
+        known = await _vectors(connection, scope, texts, embed)
+        return {language: np.stack([known[key] for key in of_language]) for language, of_language in keys.items()}
+
     return _Samples(
-        {language: await embedder.embed_passages(texts) for language, texts in samples.items()},
-        {language: await embedder.embed_queries(texts) for language, texts in samples.items()},
+        await by_language("sample passage", embedder.embed_passages),
+        await by_language("sample query", embedder.embed_queries),
     )
 
 

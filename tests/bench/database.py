@@ -11,7 +11,7 @@ from rich.console import Console
 from retrieval_sidecar import migrations
 from retrieval_sidecar.embeddings import Embedder
 from retrieval_sidecar.local_database import local_server
-from tests.bench.organization import LeadEmbedder, items, organization
+from tests.bench.organization import TitleEmbedder, items, organization
 from tests.support.database import TestDatabase, clone
 from tests.support.sidecar import load
 
@@ -32,7 +32,7 @@ async def bench_database(embedder: Embedder, console: Console) -> AsyncIterator[
             server.create_database(_TEMPLATE)
             migrations.upgrade(template.url("owner"))
             with tempfile.TemporaryDirectory() as files:
-                await load(template, Path(files), organization(), items(), LeadEmbedder(embedder))
+                await load(template, Path(files), organization(), items(), TitleEmbedder(embedder))
             loaded.touch()
         with clone(server, _TEMPLATE) as database:
             yield database

@@ -33,7 +33,6 @@ from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.embeddings.local import LocalEmbedder
 from retrieval_sidecar.scope.resolve import scope_of_agent
 from retrieval_sidecar.search.candidates import search_parameters
-from retrieval_sidecar.search.candidates import search_parameters
 from retrieval_sidecar.search.question import Question, searchable
 from retrieval_sidecar.search.service import utc_now
 from retrieval_sidecar.search.statement import search_statement, shape_of
@@ -213,11 +212,9 @@ def show(figures: dict[str, Any]) -> None:
 def main(
     clients: Annotated[int, typer.Option(help="How many ask at once, beside one alone.")] = 8,
     seconds: Annotated[float, typer.Option(help="How long each kind is measured, all rounds together.")] = 10,
-    embedder: Annotated[str, typer.Option(help="local or fake.")] = "local",
+    embedder: Annotated[EmbedderName, typer.Option(help="The sidecar's.")] = "local",
 ) -> None:
     """Measure searches over HTTP and write build/bench/search_http.json."""
-    if embedder not in ("local", "fake"):
-        raise typer.BadParameter("local or fake")
     figures = report(asyncio.run(measure(clients, seconds, embedder)), clients, embedder)
     RESULTS.write_text(json.dumps(figures, indent=1), encoding="utf-8")
     show(figures)

@@ -24,9 +24,7 @@ def empty_template(postgres: LocalServer) -> str:
 
 
 @pytest_asyncio.fixture(scope="session")
-async def small_template(
-    postgres: LocalServer, empty_template: str, tmp_path_factory: pytest.TempPathFactory
-) -> str:
+async def small_template(postgres: LocalServer, empty_template: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """The small organization, loaded once."""
     name = "template_small"
     postgres.create_database(name, template=empty_template)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import chain, islice
 from uuid import UUID
 
-from retrieval_sidecar.database import Pool, create_pool
+from retrieval_sidecar.database import Pool
 from tests.oracle.examine import Examiner, Tally
 from tests.oracle.generate import CASES_A_WORLD, generate
 from tests.oracle.rows import Written
@@ -21,7 +21,7 @@ _LANES = 2
 _FEWEST_WORLDS = 12
 
 
-@dataclass(frozen=True)
+@dataclass
 class Survey:
     """Worlds in a database, and connections of the voice role to it.
 
@@ -33,6 +33,7 @@ class Survey:
     worlds: list[Written]
     token: str
     pool: Pool
+    tally: Tally = None
 
     @property
     def token_id(self) -> UUID:
@@ -45,7 +46,7 @@ class Survey:
 
     async def examine(self, most: int) -> Tally:
         """Examine so many cases, or all that there are. Raises Discrepancy with the first."""
-        tally = Tally()
+        tally = self.tally = Tally()
         cases = islice(self.cases(), most)
 
         async def lane() -> None:
@@ -67,7 +68,7 @@ class Survey:
 async def prepared_survey(database: TestDatabase, cases: int, seed: int) -> AsyncIterator[Survey]:
     """Worlds for so many cases, written into an empty database."""
     token = await token_for(database)
-    async with create_pool(database.url("voice"), _LANES) as pool:
+    async with Pool(database.url("voice"), _LANES) as pool:
         survey = Survey(database, [], token, pool)
         async with connected(database, "owner") as connection:
             for number, world in enumerate(generate(max(-(-cases // CASES_A_WORLD), _FEWEST_WORLDS), seed)):
