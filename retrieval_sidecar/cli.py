@@ -72,12 +72,16 @@ def migrate(
 ) -> None:
     """Bring the database's schema to this version, as its owner."""
     conninfo = _settings().conninfo("owner")
-    before = migrations.current(conninfo)
-    if down:
-        migrations.downgrade(conninfo, revision)
-    else:
-        migrations.upgrade(conninfo, revision)
-    out.print(f"schema: {before or 'empty'} → {migrations.current(conninfo) or 'empty'}")
+    try:
+        before = migrations.current(conninfo)
+        if down:
+            migrations.downgrade(conninfo, revision)
+        else:
+            migrations.upgrade(conninfo, revision)
+        after = migrations.current(conninfo)
+    except SidecarError as error:
+        _fail(str(error))
+    out.print(f"schema: {before or 'empty'} → {after or 'empty'}")
 
 
 @app.command()

@@ -1,6 +1,7 @@
 """Numbered schema migrations, each with its way back."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import sqlalchemy
@@ -35,8 +36,8 @@ def head() -> str:
 
 
 def current(conninfo: str) -> str | None:
-    """The revision of a database; None where nothing was migrated yet."""
-    with _engine(conninfo).connect() as connection:
+    """The revision of a database; None where nothing was migrated yet. Raises ConfigurationError."""
+    with _connected(conninfo) as connection:
         return MigrationContext.configure(connection).get_current_revision()
 
 
@@ -55,9 +56,15 @@ def downgrade(conninfo: str, revision: str) -> None:
 
 def _run(conninfo: str, step: Callable[[Config], None]) -> None:
     config = _config()
+    with _connected(conninfo) as connection:
+        config.attributes["connection"] = connection
+        step(config)
+
+
+@contextmanager
+def _connected(conninfo: str) -> Iterator[sqlalchemy.Connection]:
     try:
         with _engine(conninfo).connect() as connection:
-            config.attributes["connection"] = connection
-            step(config)
+            yield connection
     except sqlalchemy.exc.DBAPIError as error:
         raise ConfigurationError(f"The schema stays as it was: {str(error.orig).strip()}") from error

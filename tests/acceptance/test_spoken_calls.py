@@ -127,12 +127,12 @@ def test_the_timeline_is_stored_whole(held: Held) -> None:
         assert all(event.search is not None for event in searches)
 
 
-def test_every_search_was_quick_enough(held: Held) -> None:
-    """Not a benchmark: the hard limits of the tool, four seconds, and of a silence that a caller bears."""
-    for call in held.report.calls:
-        for event in (e for stored in [held.evidence.calls.get(call.call_id)] if stored for e in stored.events):
-            if event.type == "kb.search":
-                assert event.data["ms"] < 4000
+def test_no_search_outlasts_the_tools_four_seconds(held: Held) -> None:
+    searches = [
+        event for stored in held.evidence.calls.values() for event in stored.events if event.type == "kb.search"
+    ]
+    assert searches
+    assert all(event.data["ms"] < 4000 for event in searches)
 
 
 def test_logs_hold_no_content(held: Held) -> None:
