@@ -1,5 +1,6 @@
 """The demo's calls as a person reads them: heard, searched, said, with the milliseconds of each."""
 
+import os
 from collections.abc import Sequence
 from datetime import datetime
 
@@ -34,7 +35,7 @@ def print_call(
         for fault in each.faults:
             console.print(f"  ✗ {each.asked.question.say}: {fault}", style="red", markup=False)
     if call.recording:
-        console.print(f"  recording: {call.recording}", style="dim", markup=False)
+        console.print(f"  recording: {os.path.relpath(call.recording)}", style="dim", markup=False)
 
 
 def print_latencies(console: Console, answered: Sequence[Answered]) -> None:

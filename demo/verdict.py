@@ -48,14 +48,10 @@ def agent_text(events: Iterable[Event]) -> str:
 
 
 def _by_question(asked: Sequence[Asked], stored: StoredCall) -> Iterable[tuple[Asked, tuple[Event, ...]]]:
-    starts = [each.spoken_from for each in asked]
-    for each, until in zip(asked, [*starts[1:], None], strict=True):
-        yield (
-            each,
-            tuple(
-                event for event in stored.events if event.at >= each.spoken_from and (until is None or event.at < until)
-            ),
-        )
+    for index, each in enumerate(asked):
+        until = asked[index + 1].spoken_from if index + 1 < len(asked) else None
+        events = (event for event in stored.events if event.at >= each.spoken_from)
+        yield each, tuple(event for event in events if until is None or event.at < until)
 
 
 def _faults(asked: Asked, events: Sequence[Event], evidence: Evidence) -> Iterable[str]:

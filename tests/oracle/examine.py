@@ -1,10 +1,11 @@
 """Holds what the sidecar finds against what the oracle allows."""
 
 from collections import Counter
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
+from typing import NoReturn
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
@@ -15,18 +16,25 @@ from retrieval_sidecar.embeddings import Vectors
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope, SessionKey, scope_of_agent, scope_of_session
-from retrieval_sidecar.search.service import Outcome, SearchService
+from retrieval_sidecar.search.service import SearchService
 from tests.oracle.rows import WORDS, Written, code, phone_number, shared_id
 from tests.oracle.rules import Document, Judgement, judge, segments_of
-from tests.oracle.world import Case, Leg
+from tests.oracle.world import Call, Case, Leg
 
-# By words of every passage, or of none, so that vectors alone find anything.
-_QUERIES: dict[Leg, str] = {"meaning": "xylophone quartet", "words": WORDS}
 STRANGER = "+15555550199"
+# Words of every passage, or of none, so that vectors alone find anything.
+_QUERIES: dict[Leg, str] = {"meaning": "xylophone quartet", "words": WORDS}
 
 
 class Discrepancy(AssertionError):
     """The sidecar and the oracle disagree."""
+
+
+class EmbedderDown(FakeEmbedder):
+    """Its service cannot be reached."""
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        raise EmbedderUnavailable
 
 
 def query_of(judgement: Judgement, leg: Leg) -> str:
@@ -39,31 +47,22 @@ def query_of(judgement: Judgement, leg: Leg) -> str:
     return _QUERIES[leg]
 
 
-class EmbedderDown(FakeEmbedder):
-    """Its service cannot be reached."""
-
-    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
-        raise EmbedderUnavailable
-
-
 @dataclass(slots=True)
 class Tally:
     """What the cases were made of.
 
     Attributes:
+        empty: the searches in which nothing was allowed, by the status that they had to have.
         decided_alone: how often a rule was the only one to refuse a document.
     """
 
     cases: int = 0
-    allowed: int = 0
     empty: Counter[str] = field(default_factory=Counter)
     decided_alone: Counter[str] = field(default_factory=Counter)
 
     def add(self, judgement: Judgement) -> None:
         self.cases += 1
-        self.allowed += len(judgement.allowed)
-        if not judgement.allowed:
-            self.empty[judgement.empty_status] += 1
+        self.empty[judgement.empty_status] += not judgement.allowed
         for (kind, _), reasons in judgement.refusals.items():
             if len(reasons) == 1:
                 self.decided_alone[f"{kind}: {reasons[0]}"] += 1
@@ -86,18 +85,23 @@ class Examiner:
 
     async def examine(self, written: Written, case: Case) -> None:
         """Raises Discrepancy."""
-        judgement = judge(written.world, case)
+        call = written.world.calls[case.call]
+        judgement = judge(written.world.organizations[call.organization], call, case.moment)
         self._tally.add(judgement)
         self._now = case.moment
         service = self._with_vectors if case.leg == "meaning" else self._without
         request = SearchRequest(
-            org_id=written.organization_id(written.world.calls[case.call].organization),
-            agent_id=shared_id("agent", written.world.calls[case.call].agent),
+            org_id=written.organization_id(call.organization),
+            agent_id=shared_id("agent", call.agent),
             query=query_of(judgement, case.leg),
         )
         outcome = await service.search(self._scope(written, case), request, Deadline.after(LONGEST_S))
-        if problem := _problem(written, case, judgement, outcome):
-            raise Discrepancy(f"{problem}\n{describe(written, case)}")
+        given = [result.ranked for result in outcome.results]
+        found = [(ranked.candidate.is_instruction, ranked.candidate.id) for ranked in [*outcome.considered, *given]]
+        expect(written, case, call, judgement, found, complete=True)
+        expected = "ok" if given else judgement.empty_status
+        if outcome.status != expected:
+            fail(f"STATUS {outcome.status} where the oracle says {expected}", written, case, call)
 
     def _scope(self, written: Written, case: Case) -> Callable[[Connection, datetime], Awaitable[Scope]]:
         """By the session; of a call that was not narrowed, now and then, as the command line reads it."""
@@ -110,51 +114,57 @@ class Examiner:
         return partial(scope_of_session, key)
 
 
-def _problem(written: Written, case: Case, judgement: Judgement, outcome: Outcome) -> str | None:
-    call = written.world.calls[case.call]
+def expect(
+    written: Written,
+    case: Case,
+    call: Call,
+    judgement: Judgement,
+    found: Iterable[tuple[bool, UUID]],
+    *,
+    complete: bool,
+) -> None:
+    """Hold what was found, each as whether it is an instruction and its id, against a judgement.
+
+    Args:
+        complete: whether all that is allowed had to be found.
+
+    Raises:
+        Discrepancy: with the one document.
+    """
     names = {written.document_id(call.organization, document): document for document in judgement.refusals}
-    found: set[Document] = set()
-    for ranked in [*outcome.considered, *(result.ranked for result in outcome.results)]:
-        candidate = ranked.candidate
-        document = names.get(candidate.id)
+    seen: set[Document] = set()
+    for is_instruction, found_id in found:
+        document = names.get(found_id)
         if document is None:
-            return f"LEAK of another organization: {candidate.title}"
-        if document[0] != ("instruction" if candidate.is_instruction else "item"):
-            return f"{document} was taken for the other type"
-        if judgement.refusals[document]:
-            reasons = ", ".join(judgement.refusals[document])
-            return f"LEAK of {_document(written, case, document)}\n  which the oracle refuses: {reasons}"
-        found.add(document)
-    if missing := judgement.allowed - found:
-        return f"MISSING {_document(written, case, min(missing))}"
-    expected = "ok" if outcome.results else judgement.empty_status
-    if outcome.status != expected:
-        return f"STATUS {outcome.status} where the oracle says {expected}"
-    return None
+            fail("LEAK of what is not this organization's", written, case, call)
+        if is_instruction != (document[0] == "instruction"):
+            fail(f"{document} came as the other type", written, case, call)
+        if reasons := judgement.refusals[document]:
+            fail(f"LEAK, refused as {', '.join(reasons)}:\n  {_told(written, call, document)}", written, case, call)
+        seen.add(document)
+    if complete and (missing := judgement.allowed - seen):
+        fail(f"MISSING:\n  {_told(written, call, min(missing))}", written, case, call)
 
 
-def _document(written: Written, case: Case, document: Document) -> str:
-    organization = written.world.organizations[written.world.calls[case.call].organization]
-    kind, number = document
-    if kind == "instruction":
-        return f"instruction {number}: {organization.instructions[number]}"
-    item = organization.items[number]
-    source = organization.sources[item.source]
-    return f"item {number}: {item}\n  of {source}\n  of {organization.bases[source.base]}"
-
-
-def describe(written: Written, case: Case) -> str:
-    """The one call and the clock of a case: with the document, all that its verdict follows from."""
-    call = written.world.calls[case.call]
+def fail(problem: str, written: Written, case: Case, call: Call) -> NoReturn:
+    """Raise Discrepancy with the call and the clock: with the document, all that the verdict follows from."""
     organization = written.world.organizations[call.organization]
     local = case.moment.astimezone(ZoneInfo(organization.time_zone))
-    return "\n".join(
-        (
-            f"  world {written.number}, call {case.call}: {call}",
-            f"  {organization.agents[call.agent]}",
-            f"  caller's segments: {sorted(segments_of(organization, call.contact)) or 'none'}",
-            f"  clock: {case.moment.astimezone(UTC).isoformat()}, in {organization.time_zone} {local:%a %F %T.%f %Z}",
-            f"  directories: {organization.directories}",
-            f"  leg: {case.leg}; indexed as: {organization.indexed_as or 'it is'}",
-        )
+    lines = (
+        problem,
+        f"  in world {written.number}, indexed as {organization.indexed_as or 'it is'}, {call}",
+        f"  to {organization.agents[call.agent]}",
+        f"  by a caller of segments {sorted(segments_of(organization, call.contact))}",
+        f"  at {case.moment.astimezone(UTC).isoformat()}, in {organization.time_zone} {local:%a %F %T.%f %Z}",
+        f"  found by {case.leg}",
     )
+    raise Discrepancy("\n".join(lines))
+
+
+def _told(written: Written, call: Call, document: Document) -> str:
+    organization = written.world.organizations[call.organization]
+    kind, number = document
+    if kind == "instruction":
+        return f"instruction {number}: {organization.instructions[number]} below {organization.directories}"
+    source = organization.sources[organization.items[number].source]
+    return f"item {number}: {organization.items[number]} of {source} of {organization.bases[source.base]}"

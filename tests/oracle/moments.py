@@ -28,7 +28,12 @@ TIME_ZONES = (
     "Pacific/Pago_Pago",
     "UTC",
 )
-_STEP = timedelta(minutes=15)
+# The first and the last day that can be written: how an open end is often said.
+_OPEN_ENDS = {
+    "0001-01-01": datetime.min.replace(tzinfo=UTC),
+    "9999-12-31": datetime.max.replace(tzinfo=UTC),
+}
+_HOUR, _QUARTER = timedelta(hours=1), timedelta(minutes=15)
 _ORDINARY = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 
 
@@ -36,22 +41,25 @@ _ORDINARY = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 def anchors(time_zone: str) -> tuple[datetime, ...]:
     """The instants of 2026 at which the zone's clock jumps; noon of an ordinary day where it never does."""
     zone = ZoneInfo(time_zone)
-    steps = [datetime(2026, 1, 1, tzinfo=UTC) + n * _STEP for n in range(365 * 24 * 4)]
+    hours = [datetime(2026, 1, 1, tzinfo=UTC) + n * _HOUR for n in range(365 * 24)]
     jumps = [
-        after
-        for before, after in pairwise(steps)
-        if before.astimezone(zone).utcoffset() != after.astimezone(zone).utcoffset()
+        next(quarter for quarter in (hour + n * _QUARTER for n in range(1, 5)) if _offset(quarter, zone) != before)
+        for (hour, before), (_, after) in pairwise((hour, _offset(hour, zone)) for hour in hours)
+        if before != after
     ]
     return tuple(jumps) or (_ORDINARY,)
+
+
+def _offset(instant: datetime, zone: ZoneInfo) -> timedelta | None:
+    return instant.astimezone(zone).utcoffset()
 
 
 def boundaries(item: Item, time_zone: str, anchor: datetime) -> Iterator[datetime]:
     """Where the item begins or ceases to hold, within some days of the anchor."""
     zone = ZoneInfo(time_zone)
     for text, days in ((item.valid_from, 0), (item.valid_until, 1)):
-        if text is None or text in ("0001-01-01", "9999-12-31"):
-            continue
-        yield first_instant(text, zone, days)
+        if text is not None and text not in _OPEN_ENDS:
+            yield first_instant(text, zone, days)
     for day in (anchor.astimezone(zone).date() + timedelta(days=n) for n in range(-2, 3)):
         for opens, closes in (item.hours or {}).get(DAYS[day.weekday()], ()):
             for clock in (opens, closes):
@@ -66,10 +74,7 @@ def first_instant(text: str, zone: ZoneInfo, days: int) -> datetime:
     """A time as such; of a date the beginning of that day, or of one some days later."""
     if "T" in text:
         return datetime.fromisoformat(text).astimezone(UTC)
-    if text == "9999-12-31":
-        return datetime.max.replace(tzinfo=UTC)
+    if text in _OPEN_ENDS:
+        return _OPEN_ENDS[text]
     day = date.fromisoformat(text) + timedelta(days=days)
-    return datetime.combine(day, time(), zone).replace(fold=0).astimezone(UTC) if day.year > 1 else _BEGINNING
-
-
-_BEGINNING = datetime.min.replace(tzinfo=UTC)
+    return datetime.combine(day, time(), zone).astimezone(UTC)

@@ -10,7 +10,7 @@ from datetime import UTC, date, datetime
 from typing import Literal
 from zoneinfo import ZoneInfo
 
-from tests.oracle.world import Case, Hours, Instruction, Item, Numbers, Organization, World
+from tests.oracle.world import Call, Hours, Instruction, Item, Numbers, Organization
 
 DAYS = ("mon", "tue", "wed", "thu", "fri", "sat", "sun")
 NOBODYS: Numbers = frozenset()
@@ -36,14 +36,12 @@ class Judgement:
         return {document for document, reasons in self.refusals.items() if not reasons}
 
 
-def judge(world: World, case: Case) -> Judgement:
-    call = world.calls[case.call]
-    organization = world.organizations[call.organization]
+def judge(organization: Organization, call: Call, moment: datetime) -> Judgement:
     agent = organization.agents[call.agent]
     segments = segments_of(organization, call.contact)
     refusals: dict[Document, tuple[str, ...]] = {}
     for number, item in enumerate(organization.items):
-        reasons = list(_refusals_of_item(organization, item, segments, case.moment))
+        reasons = list(_refusals_of_item(organization, item, segments, moment))
         base = organization.sources[item.source].base
         chosen = agent.knowledge
         if chosen is not None and not (number in chosen.items or item.folder in chosen.folders or base in chosen.bases):

@@ -1,4 +1,4 @@
-"""Many cases at once, over worlds that are in one database."""
+"""Many cases, over worlds that are in one database."""
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
@@ -8,7 +8,7 @@ from itertools import chain, islice
 from uuid import UUID
 
 from retrieval_sidecar.database import Pool
-from tests.oracle.examine import Examiner, Tally
+from tests.oracle.examine import Discrepancy, Examiner, Tally
 from tests.oracle.generate import CASES_A_WORLD, generate
 from tests.oracle.rows import Written
 from tests.oracle.world import Case
@@ -18,45 +18,45 @@ from tests.support.sidecar import connected, token_for
 
 # While one waits for PostgreSQL the other reads and ranks.
 _LANES = 2
+# So that even a few hundred cases are of all kinds.
 _FEWEST_WORLDS = 12
 
 
-@dataclass
+@dataclass(frozen=True)
 class Survey:
     """Worlds in a database, and connections of the voice role to it.
 
     Attributes:
-        token: may answer for all organizations; `token_id` is its id.
+        token: may answer for all organizations.
     """
 
     database: TestDatabase
+    seed: int
     worlds: list[Written]
     token: str
     pool: Pool
-    tally: Tally = None
-
-    @property
-    def token_id(self) -> UUID:
-        return UUID(hex=self.token.split("_")[1])
 
     def cases(self) -> Iterator[tuple[Written, Case]]:
-        """The cases of all worlds in turn, so that the first few hundred are of all kinds."""
+        """The cases of all worlds in turn."""
         of_each = ([(world, case) for case in world.world.cases] for world in self.worlds)
         return chain.from_iterable(zip(*of_each, strict=True))
 
     async def examine(self, most: int) -> Tally:
         """Examine so many cases, or all that there are. Raises Discrepancy with the first."""
-        tally = self.tally = Tally()
+        tally = Tally()
         cases = islice(self.cases(), most)
 
         async def lane() -> None:
-            examiner = Examiner(self.pool, self.token_id, tally)
+            examiner = Examiner(self.pool, _token_id(self.token), tally)
             for world, case in cases:
                 await examiner.examine(world, case)
 
         lanes = [asyncio.create_task(lane()) for _ in range(_LANES)]
         try:
             await asyncio.gather(*lanes)
+        except Discrepancy as discrepancy:
+            discrepancy.add_note(f"LEAK_SEED={self.seed}, {len(self.worlds)} worlds, noticed in case {tally.cases}")
+            raise
         finally:
             for each in lanes:
                 each.cancel()
@@ -68,10 +68,13 @@ class Survey:
 async def prepared_survey(database: TestDatabase, cases: int, seed: int) -> AsyncIterator[Survey]:
     """Worlds for so many cases, written into an empty database."""
     token = await token_for(database)
+    worlds = generate(max(-(-cases // CASES_A_WORLD), _FEWEST_WORLDS), seed)
+    async with connected(database, "owner") as connection:
+        written = [await write(connection, world, n, _token_id(token)) for n, world in enumerate(worlds)]
+        await connection.execute("analyze")
     async with Pool(database.url("voice"), _LANES) as pool:
-        survey = Survey(database, [], token, pool)
-        async with connected(database, "owner") as connection:
-            for number, world in enumerate(generate(max(-(-cases // CASES_A_WORLD), _FEWEST_WORLDS), seed)):
-                survey.worlds.append(await write(connection, world, number, survey.token_id))
-            await connection.execute("analyze")
-        yield survey
+        yield Survey(database, seed, written, token, pool)
+
+
+def _token_id(token: str) -> UUID:
+    return UUID(hex=token.split("_")[1])
