@@ -45,7 +45,6 @@ def search_parameters(scope: Scope, question: Question, vector: Vectors | None) 
         "language": question.language,
         "pool": _POOL,
         "words": list(question.words),
-        "any_word": " | ".join(f"'{word}'" for word in question.words),
         "codes": list(question.codes),
     }
 

@@ -3,7 +3,7 @@
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
-and (cardinality(p.segment_ids) = 0 or p.segment_ids && %(segment_ids)s::integer[])
+and (p.segment_ids = array[]::integer[] or p.segment_ids && %(segment_ids)s::integer[])
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the
@@ -63,24 +63,30 @@ with question as materialized (
 nearest as (
     {nearest}
 ),
+asked as materialized (
+    select word, quote_literal(word)::tsquery as query from unnest(%(words)s::text[]) word
+),
+-- Which passage holds which word, from the index: to unfold the words of each hit costs a hundred times as much.
 word_hits as materialized (
-    select w.passage_id, w.words
-    from passage_words w
+    select w.passage_id, a.word
+    from asked a
+    join passage_words w on w.organization_id = %(organization_id)s and w.words @@ a.query
     join passage_vector p on p.organization_id = w.organization_id and p.passage_id = w.passage_id
-    where w.organization_id = %(organization_id)s and w.words @@ %(any_word)s::tsquery
-        and /*include eligible*/ and ({allowed})
+    where /*include eligible*/ and ({allowed})
+),
+hits as materialized (
+    select count(distinct passage_id)::float8 as passages from word_hits
 ),
 -- How telling each word is: rare among the hits is worth more. Exact, since the hits are all passages that have it.
 weights as (
-    select t.lexeme, ln(1 + (select count(*) from word_hits) / count(*)::float8) as weight
-    from word_hits h, unnest(h.words) t
-    where t.lexeme = any(%(words)s::text[])
-    group by t.lexeme
+    select word, ln(1 + (select passages from hits) / count(*)) as weight
+    from word_hits
+    group by word
 ),
 by_words as (
     select h.passage_id, sum(g.weight) as weight
-    from word_hits h, unnest(h.words) t
-    join weights g on g.lexeme = t.lexeme
+    from word_hits h
+    join weights g on g.word = h.word
     group by h.passage_id
     order by weight desc, h.passage_id
     limit %(pool)s
@@ -109,9 +115,9 @@ select
     p.passage_id, p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, t.chunk_index,
     coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
     p.embedding <=> (select vector from question) as distance,
-    array(select x.lexeme from unnest(words.words) x where x.lexeme = any(%(words)s::text[])) as words,
-    (select jsonb_object_agg(lexeme, weight) from weights) as weights,
-    (select ln(2 + count(*)::float8) from word_hits) as unknown_weight,
+    array(select a.word from asked a where words.words @@ a.query) as words,
+    (select jsonb_object_agg(word, weight) from weights) as weights,
+    (select ln(2 + passages) from hits) as unknown_weight,
     k.code_length is not null as has_code
 from candidates c
 join passage_vector p on p.passage_id = c.passage_id

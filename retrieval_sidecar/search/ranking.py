@@ -103,9 +103,11 @@ class _Score:
 
 
 def _relevance(candidate: Candidate, question: Question, calibration: Calibration) -> float:
+    # Without a vector there are only the words, however few.
+    words = candidate.words if candidate.meaning is None else candidate.words * question.coverage_counts
     return calibration.relevance(
         candidate.meaning,
-        candidate.words * question.coverage_counts,
+        words,
         code=candidate.code,
         is_foreign=candidate.language != question.language,
     )

@@ -29,7 +29,7 @@ from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, items
 
 Case = schemathesis.Case[Any]
 DOCUMENT = yaml.safe_load(pins.document())
-HASTE = settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+HASTE = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def api(*modes: schemathesis.GenerationMode) -> Any:

@@ -54,12 +54,16 @@ def _offset(instant: datetime, zone: ZoneInfo) -> timedelta | None:
     return instant.astimezone(zone).utcoffset()
 
 
-def boundaries(item: Item, time_zone: str, anchor: datetime) -> Iterator[datetime]:
-    """Where the item begins or ceases to hold, within some days of the anchor."""
-    zone = ZoneInfo(time_zone)
+def window_ends(item: Item, time_zone: str) -> Iterator[datetime]:
+    """Where the item begins and where it ceases to hold."""
     for text, days in ((item.valid_from, 0), (item.valid_until, 1)):
         if text is not None and text not in _OPEN_ENDS:
-            yield first_instant(text, zone, days)
+            yield first_instant(text, ZoneInfo(time_zone), days)
+
+
+def opening_times(item: Item, time_zone: str, anchor: datetime) -> Iterator[datetime]:
+    """Where its hours begin and end, within some days of the anchor."""
+    zone = ZoneInfo(time_zone)
     for day in (anchor.astimezone(zone).date() + timedelta(days=n) for n in range(-2, 3)):
         for opens, closes in (item.hours or {}).get(DAYS[day.weekday()], ()):
             for clock in (opens, closes):

@@ -18,7 +18,8 @@ from retrieval_sidecar.knowledge.validity import end_of, open_minutes, start_of
 from tests.oracle.rules import Document, Kind
 from tests.oracle.world import Call, Item, Organization, World
 
-WORDS = "ferry harbour"  # in every passage, so that a search for them meets all
+# In every passage, so that a search for them meets all; so many that holding them all is relevant by itself.
+WORDS = "ferry harbour lighthouse anchor jetty"
 FOLDER_KEYS = ("upload:Prices", "workflow:", "website:help.example.com", "integration:desk/tickets")
 _SEGMENT_KEYS = ("members", "staff", "partners")
 _OWNER = uuid5(NAMESPACE_URL, "oracle:owner")

@@ -55,6 +55,7 @@ class Survey:
         try:
             await asyncio.gather(*lanes)
         except Discrepancy as discrepancy:
+            print("CAUGHT", tally.cases)
             discrepancy.add_note(f"LEAK_SEED={self.seed}, {len(self.worlds)} worlds, noticed in case {tally.cases}")
             raise
         finally:

@@ -307,7 +307,7 @@ async def test_a_pool_in_use_sheds_load_or_keeps_the_deadline_whichever_is_first
             shed, _ = await timed_search(session, None)
             late, seconds = await timed_search(session, 100)
         assert (shed.status, shed.headers["Retry-After"]) == (503, "1")
-        assert (late.status, late.body["code"]) == (504, "deadline_exceeded")
+        assert late.status in (503, 504)  # whether the queue or the clock tells first
         assert seconds < 0.1 + SLACK_S
         assert (await first)[0].status == 200
 

@@ -80,7 +80,7 @@ async def test_a_search_finds_what_the_oracle_allows_and_nothing_else(survey: Su
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 async def test_the_oracle_notices(survey: Survey, mutant: Mutant) -> None:
     with mutant.alive(), pytest.raises(Discrepancy):
-        await survey.examine(FEW)
+        await survey.examine(10000)
 
 
 async def test_the_route_answers_within_the_oracles_bounds(survey: Survey) -> None:
@@ -138,9 +138,8 @@ def _bootstrap(written: Written, case: Case, call: Call) -> dict[str, Any]:
         f"00{number[1:]}",
         f'"Caller" <sip:{number}@trunk.example>',
     ]
-    if call.contact is None:
-        said += ["anonymous", "sip:anonymous@anonymous.invalid", None]
-    caller = said[(case.call + case.moment.minute) % len(said)]
+    unsaid = ["anonymous", "sip:anonymous@anonymous.invalid", None] if call.contact is None else []
+    caller = [*said, *unsaid][(case.call + case.moment.minute) % (len(said) + len(unsaid))]
     if caller is not None:
         request["callerNumber"] = caller
     if call.narrowing is not None:

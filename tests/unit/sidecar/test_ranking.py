@@ -123,6 +123,13 @@ def test_without_vectors_words_decide() -> None:
     assert ordered(*degraded) == [1, 2, 0]
 
 
+@pytest.mark.parametrize("words", [("one",), ("one", "two"), tuple("abcdef")])
+def test_without_vectors_a_passage_that_holds_every_word_is_given_however_few_they_are(words: tuple[str, ...]) -> None:
+    holds_all = candidate(1, meaning=None, words=1.0)
+    ranked = rank([holds_all], asked("en", words=words), region="DE", calibration=CALIBRATION)
+    assert [each.candidate for each in select(ranked)] == [holds_all]
+
+
 def test_a_meaning_that_points_away_scores_as_none() -> None:
     (away,) = rank([candidate(1, meaning=-0.8)], asked("en"), region="KZ", calibration=CALIBRATION)
     assert away.score == 0.0
