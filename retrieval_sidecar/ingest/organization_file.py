@@ -9,7 +9,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo, available_timezones
 
 import yaml
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest
 from retrieval_sidecar.ingest.storable import fault
@@ -149,6 +149,26 @@ class OrganizationFile(_Entry):
     instructions: list[Instruction] = []
     knowledge_bases: Annotated[list[Base], Field(min_length=1)]
     agents: list[Agent]
+
+    @model_validator(mode="after")
+    def _check_unique(self) -> Self:
+        """What the database would refuse half-way is refused here, by name."""
+        named: dict[str, list[str]] = {
+            "segments.key": [each.key for each in self.segments],
+            "contacts.phone": [each.phone for each in self.contacts],
+            "instruction_directories.key": [each.key for each in self.instruction_directories],
+            "instructions.key": [each.key for each in self.instructions],
+            "knowledge_bases.key": [each.key for each in self.knowledge_bases],
+            "knowledge_bases.name": [each.name for each in self.knowledge_bases],
+            "agents.key": [each.key for each in self.agents],
+            "agents.name": [each.name for each in self.agents],
+            "agents.id": [str(each.id) for each in self.agents],
+            "agents.numbers": [number for each in self.agents for number in each.numbers],
+        }
+        for field, values in named.items():
+            if twice := sorted({value for value in values if values.count(value) > 1}):
+                raise ValueError(f"{field}: {', '.join(twice)} stands more than once")
+        return self
 
     @classmethod
     def read(cls, path: Path) -> Self:

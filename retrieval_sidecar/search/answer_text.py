@@ -52,15 +52,19 @@ def answer_text(content: str, *, question: str, language: str, asked_in: str) ->
 
 
 def _best_neighbours(content: str, question: str, language: str) -> str:
-    spans = [(start, start + len(sentence)) for start, sentence in _sentences().chunk_indices(content)]
     asked = set(words(question)) - stop_words(language)
-    windows = [
-        content[start:end]
-        for index, (start, _) in enumerate(spans)
-        for _, end in spans[index:]
-        if end - start <= _LONGEST_ANSWER
+    sentences = [
+        (start, start + len(text), asked & set(words(text))) for start, text in _sentences().chunk_indices(content)
     ]
     # Most of the question first, then the shortest, then the earliest.
-    best = max(windows, key=lambda text: (len(asked & set(words(text))), -len(text)), default="")
+    best, span = (0, 0), slice(0)
+    for index, (start, _, _) in enumerate(sentences):
+        shared: set[str] = set()
+        for _, end, words_of_it in sentences[index:]:
+            if end - start > _LONGEST_ANSWER:
+                break
+            shared |= words_of_it
+            if (len(shared), start - end) > best:
+                best, span = (len(shared), start - end), slice(start, end)
     # Across languages no word is shared, and what a text is about it says first.
-    return best if asked & set(words(best)) else cut(content.strip(), _LONGEST_ANSWER)
+    return content[span] or cut(content.strip(), _LONGEST_ANSWER)

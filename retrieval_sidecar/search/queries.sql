@@ -1,5 +1,6 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
+-- No segments: an equality, for which there are statistics; of cardinality() the planner expects one row in 200.
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)

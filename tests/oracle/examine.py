@@ -52,17 +52,16 @@ class Tally:
     """What the cases were made of.
 
     Attributes:
-        empty: the searches in which nothing was allowed, by the status that they had to have.
+        statuses: what the sidecar answered.
         decided_alone: how often a rule was the only one to refuse a document.
     """
 
     cases: int = 0
-    empty: Counter[str] = field(default_factory=Counter)
+    statuses: Counter[str] = field(default_factory=Counter)
     decided_alone: Counter[str] = field(default_factory=Counter)
 
     def add(self, judgement: Judgement) -> None:
         self.cases += 1
-        self.empty[judgement.empty_status] += not judgement.allowed
         for (kind, _), reasons in judgement.refusals.items():
             if len(reasons) == 1:
                 self.decided_alone[f"{kind}: {reasons[0]}"] += 1
@@ -99,6 +98,7 @@ class Examiner:
         given = [result.ranked for result in outcome.results]
         found = [(ranked.candidate.is_instruction, ranked.candidate.id) for ranked in [*outcome.considered, *given]]
         expect(written, case, call, judgement, found, complete=True)
+        self._tally.statuses[outcome.status] += 1
         expected = "ok" if given else judgement.empty_status
         if outcome.status != expected:
             fail(f"STATUS {outcome.status} where the oracle says {expected}", written, case, call)

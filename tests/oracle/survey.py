@@ -19,7 +19,7 @@ from tests.support.sidecar import connected, token_for
 # While one waits for PostgreSQL the other reads and ranks.
 _LANES = 2
 # So that even a few hundred cases are of all kinds.
-_FEWEST_WORLDS = 12
+_FEWEST_WORLDS = 24
 
 
 @dataclass(frozen=True)
@@ -55,7 +55,6 @@ class Survey:
         try:
             await asyncio.gather(*lanes)
         except Discrepancy as discrepancy:
-            print("CAUGHT", tally.cases)
             discrepancy.add_note(f"LEAK_SEED={self.seed}, {len(self.worlds)} worlds, noticed in case {tally.cases}")
             raise
         finally:

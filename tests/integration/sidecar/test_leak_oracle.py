@@ -39,6 +39,7 @@ CASES = int(os.environ.get("LEAK_CASES", "10000"))
 SEED = int(os.environ.get("LEAK_SEED", "20261130"))
 # The oracle notices any mutant within so many cases.
 FEW = 600
+STATUSES = {"ok", "no_match", "restricted_empty"}
 RULES = {
     "item: removed",
     "item: deleted",
@@ -72,15 +73,17 @@ async def survey(postgres: LocalServer, empty_template: str) -> AsyncIterator[Su
 async def test_a_search_finds_what_the_oracle_allows_and_nothing_else(survey: Survey) -> None:
     tally = await survey.examine(CASES)
     assert tally.cases == CASES
-    # Each rule was put to the test by itself, and so was each way to find nothing.
-    assert {rule for rule, times in tally.decided_alone.items() if times >= CASES // 200} == RULES
-    assert min(tally.empty["restricted_empty"], tally.empty["no_match"]) >= CASES // 200
+    if tally.cases < 10_000:
+        return  # too few for some of everything
+    # Each rule was put to the test by itself, and each answer was given.
+    assert {rule for rule, times in tally.decided_alone.items() if times >= 100} == RULES
+    assert {status for status, times in tally.statuses.items() if times >= 100} == STATUSES
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
 async def test_the_oracle_notices(survey: Survey, mutant: Mutant) -> None:
     with mutant.alive(), pytest.raises(Discrepancy):
-        await survey.examine(10000)
+        await survey.examine(FEW)
 
 
 async def test_the_route_answers_within_the_oracles_bounds(survey: Survey) -> None:

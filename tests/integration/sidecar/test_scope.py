@@ -43,7 +43,7 @@ async def test_nothing_that_is_not_servable_is_found(voice: VoiceClient, query: 
     session = await voice.open(OPEN_NUMBER, MEMBER)
     answer = await session.search(query)
     found = [result["content"] for result in answer["results"]]
-    secret_word = query.split()[-1]
+    secret_word = query.rsplit(maxsplit=1)[-1]
     assert not any(secret_word in content for content in found), found
 
 
