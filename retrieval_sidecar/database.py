@@ -1,6 +1,7 @@
 """Connections to PostgreSQL: the pool, its settings, its time limits, and what its errors mean."""
 
 import math
+import select
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
@@ -30,8 +31,12 @@ async def _configure(connection: Connection) -> None:
 
 
 async def _try(connection: Connection) -> None:
-    # Not the pool's own check: that one prepares its empty statement anew each time, two round trips and a leak.
-    await connection.execute("", prepare=False)
+    # At rest a server has nothing to say: what has come may be its farewell. Asking it each time is a round trip more.
+    poll = select.poll()
+    poll.register(connection.fileno(), select.POLLIN)
+    if poll.poll(0):
+        # Not the pool's own check: that one prepares its empty statement anew each time, two round trips and a leak.
+        await connection.execute("", prepare=False)
 
 
 class Pool(AsyncConnectionPool[Connection]):

@@ -1,5 +1,6 @@
 """Questions are asked again: their vectors are kept, what was found never is."""
 
+import asyncio
 from collections import OrderedDict
 from collections.abc import Sequence
 from contextlib import ExitStack
@@ -30,10 +31,10 @@ class CachedEmbedder(EmbedderWrapper):
         missing = [key for key in dict.fromkeys(keys) if key not in rows]
         self._begin([key for key in missing if not self._is_under_way(key)])
         with ExitStack() as stack:
-            # All are joined before the first is waited for: another might be given up meanwhile.
+            # All are joined before any is waited for: another might be given up meanwhile.
             works = [stack.enter_context(work) for work in {self._under_way[key] for key in missing}]
-            for work in works:
-                rows |= await work.result()
+            for found in await asyncio.gather(*(work.result() for work in works)):
+                rows |= found
         if not keys:
             return np.empty((0, self.dimensions), np.float32)
         return np.stack([rows[key] for key in keys])

@@ -43,3 +43,10 @@ def stop_words(language: str) -> frozenset[str]:
     if not stopwordsiso.has_lang(language):
         return frozenset()
     return frozenset(word for entry in stopwordsiso.stopwords(language) for word in words(entry))
+
+
+def preload() -> None:
+    """Read the model and every list, which takes seconds: not while a caller waits."""
+    detect("hello", default="en")
+    for language in SUPPORTED:
+        stop_words(language)

@@ -7,6 +7,7 @@ with tatweel .250, with diacritics .042); `for_keywords` also folds letters, whi
 
 import re
 import unicodedata
+from collections.abc import Callable
 
 _TATWEEL = "\u0640"
 # Marks of Arabic and Hebrew vocalisation; in other scripts a mark is part of the letter and stays.
@@ -23,6 +24,35 @@ _FOLD_ARABIC = str.maketrans(
         "ک": "ك",
     }
 )
+
+
+class _Table(dict[int, str | None]):
+    """For `str.translate`: what becomes of a character, worked out when it is first met. None takes it out."""
+
+    def __init__(self, rule: Callable[[str], str | None]) -> None:
+        super().__init__()
+        self._rule = rule
+
+    def __missing__(self, code: int) -> str | None:
+        self[code] = self._rule(chr(code))
+        return self[code]
+
+
+def _visible(char: str) -> str | None:
+    category = unicodedata.category(char)
+    if category in ("Cf", "Cs", "Co", "Cn"):
+        return None
+    return " " if category == "Cc" else char
+
+
+def _bare(char: str) -> str | None:
+    category = unicodedata.category(char)
+    if category == "Mn":
+        return None
+    return str(unicodedata.decimal(char)) if category == "Nd" else char
+
+
+_VISIBLE, _BARE = _Table(_visible), _Table(_bare)
 _MAX_WORD = 100  # PostgreSQL's tsvector refuses words of more than 2,046 bytes
 _WORD = re.compile(r"[^\W_]+")
 
@@ -30,26 +60,16 @@ _WORD = re.compile(r"[^\W_]+")
 def for_embedding(text: str) -> str:
     """NFKC, without invisible characters, tatweel and vocalisation, white space folded."""
     text = unicodedata.normalize("NFKC", text).replace(_TATWEEL, "")
-    text = _VOCALISATION.sub("", text)
-    visible = "".join(
-        " " if unicodedata.category(char) == "Cc" else char
-        for char in text
-        if unicodedata.category(char) not in ("Cf", "Cs", "Co", "Cn")
-    )
+    text = _VOCALISATION.sub("", text).translate(_VISIBLE)
     # What was taken out may have stood between a letter and its mark.
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", visible)).strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", text)).strip()
 
 
 def for_keywords(text: str) -> str:
     """`for_embedding`, case and letter variants folded, accents dropped, any script's digits as ASCII."""
     decomposed = unicodedata.normalize("NFD", for_embedding(text).casefold())
-    bare = "".join(
-        str(unicodedata.decimal(char)) if unicodedata.category(char) == "Nd" else char
-        for char in decomposed
-        if unicodedata.category(char) != "Mn"
-    )
     # After the marks are gone: a letter with hamza folds as the letter does.
-    return _SPACE.sub(" ", unicodedata.normalize("NFC", bare.translate(_FOLD_ARABIC))).strip()
+    return _SPACE.sub(" ", unicodedata.normalize("NFC", decomposed.translate(_BARE).translate(_FOLD_ARABIC))).strip()
 
 
 def words(text: str) -> list[str]:

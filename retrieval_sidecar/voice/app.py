@@ -75,8 +75,7 @@ def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: C
 async def _load(embedder: Embedder, readiness: Readiness) -> None:
     try:
         await embedder.start()
-        # The first detection reads its model, which takes seconds: not while a caller waits.
-        await asyncio.to_thread(languages.detect, "hello", default="en")
+        await asyncio.to_thread(languages.preload)
     except SidecarError as error:
         log.error("embedder cannot start", reason=str(error))  # noqa: TRY400 - the reason is all there is to it
     else:

@@ -147,17 +147,18 @@ def test_logs_hold_no_content(held: Held) -> None:
 
 
 def test_the_recording_is_recognised_again(held: Held) -> None:
-    """What was heard of the first answer, over the telephone, is the sentence with its code and no other one."""
+    """What was heard of the first answer, over the telephone, is the answer with its code and no other one."""
     call = held.call("A member calls the front desk")
-    asked = call.asked[0]
+    answered, _ = judge(call, held.evidence)
+    asked = answered[0].asked
     (code,) = asked.question.hear
-    answer = next(text for text in held.synthesized() if code in text)
-    decoys = [answer.replace(code, wrong) for wrong in ("LF-72-D", "MX-99-Z", "LF-27-D")]
+    said = agent_text(answered[0].events)
+    decoys = [said.replace(code, wrong) for wrong in ("LF-72-D", "MX-99-Z", "LF-27-D")]
     assert call.recording is not None
     assert asked.heard_from is not None
     assert asked.heard_until is not None
     samples, rate = from_wav(call.recording)
     start = int((asked.heard_from - call.dialled_at).total_seconds() * rate)
     end = int((asked.heard_until - call.dialled_at).total_seconds() * rate)
-    recognized = Recognizer([*decoys, answer]).transcribe(samples[start - rate // 2 : end + rate // 2], rate)
+    recognized = Recognizer([*decoys, said]).transcribe(samples[max(0, start - rate // 2) : end + rate // 2], rate)
     assert code in recognized.text, recognized
