@@ -28,7 +28,7 @@ DATA = ROOT / ".cache" / "demo" / "postgres"
 BUILD = ROOT / "build" / "demo"
 
 app = typer.Typer(help=__doc__, pretty_exceptions_enable=False, add_completion=False)
-console = Console()
+console = Console(highlight=False)
 
 
 @app.callback(invoke_without_command=True)
@@ -73,7 +73,7 @@ def _demo(picture: Path | None) -> int:
         evidence = read_evidence(
             environment["DATABASE_URL"], organization_id(), [call.call_id for call in report.calls]
         )
-    recorder = Console(record=True, width=150) if picture else console
+    recorder = Console(record=True, width=150, highlight=False) if picture else console
     faults, answered = _show(report, evidence, recorder)
     if picture:
         # Rich's page asks another host for its fonts; any monospace one will do.

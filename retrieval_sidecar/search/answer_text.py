@@ -7,7 +7,7 @@ from semantic_text_splitter import TextSplitter
 from retrieval_sidecar.text.languages import stop_words
 from retrieval_sidecar.text.normalize import words
 
-_LONGEST_ANSWER = 300  # characters: about twenty seconds of speech
+_LONGEST_ANSWER = 220  # characters: about fifteen seconds of speech
 
 # Said before sentences in another language than the one asked in.
 _FRAMES = {

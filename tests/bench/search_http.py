@@ -12,16 +12,17 @@ import os
 import socket
 import sys
 import time
-from collections import defaultdict
-from collections.abc import AsyncIterator, Iterator
+from collections import Counter, defaultdict
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import aiohttp
 import numpy as np
+import psutil
 import typer
 from rich.console import Console
 from rich.table import Table
@@ -45,6 +46,7 @@ ROOT = Path(__file__).parents[2]
 RESULTS = ROOT / "build" / "bench" / "search_http.json"
 _ROUNDS = 3
 _CACHED_QUESTIONS = 64
+_BETWEEN_QUESTIONS_S = 1.0
 
 EmbedderName = Literal["local", "fake"]
 console = Console()
@@ -52,21 +54,47 @@ console = Console()
 
 @dataclass
 class Measured:
-    """Milliseconds of each kind of work, all rounds together."""
+    """What each kind of work took, all rounds together.
+
+    Attributes:
+        samples: milliseconds of each.
+        cpu_s: processor time of the sidecar and of its database connections, summed up.
+        statuses: how often each came.
+    """
 
     samples: defaultdict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
-    statuses: defaultdict[str, int] = field(default_factory=lambda: defaultdict(int))
+    cpu_s: defaultdict[str, Counter[str]] = field(default_factory=lambda: defaultdict(Counter))
+    statuses: Counter[str] = field(default_factory=Counter)
 
     def percentiles(self, kind: str) -> dict[str, float]:
         found = np.percentile(self.samples[kind], [50, 95, 99])
         return {name: round(float(value), 2) for name, value in zip(("p50", "p95", "p99"), found, strict=True)}
 
 
+@dataclass(frozen=True)
+class Sidecar:
+    """A sidecar process. `connections` are PostgreSQL's processes for it."""
+
+    url: str
+    pid: int
+    connections: Sequence[int] = ()
+
+    def cpu_s(self) -> Counter[str]:
+        """Seconds of processor time until now. Other work on the machine moves these less than it does latencies."""
+        pids = {"sidecar": [self.pid], "postgres": self.connections}
+        return Counter({name: sum(_cpu_s(psutil.Process(pid)) for pid in group) for name, group in pids.items()})
+
+
+def _cpu_s(process: psutil.Process) -> float:
+    times = process.cpu_times()
+    return times.user + times.system
+
+
 class Calls:
     """Clients of a sidecar, each in a call of its own."""
 
-    def __init__(self, http: aiohttp.ClientSession, url: str, token: str) -> None:
-        self._http, self._url = http, url
+    def __init__(self, http: aiohttp.ClientSession, sidecar: Sidecar, token: str) -> None:
+        self._http, self._sidecar, self._url = http, sidecar, sidecar.url
         self._headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
         self._sessions: list[dict[str, Any]] = []
 
@@ -85,16 +113,23 @@ class Calls:
             found = await answer.json()
             return str(found["status"])
 
-    async def loop(self, clients: int, seconds: float, asked: Iterator[str], into: Measured, kind: str) -> None:
-        """Ask with so many clients at once, for so long."""
+    async def loop(
+        self, clients: int, seconds: float, asked: Iterator[str], into: Measured, kind: str, *, pause_s: float = 0.0
+    ) -> None:
+        """Ask with so many clients at once, for so long; each rests for `pause_s` between its questions."""
         until = time.perf_counter() + seconds
 
         async def one(client: int) -> None:
+            await asyncio.sleep(pause_s * client / clients)
             while (started := time.perf_counter()) < until:
                 into.statuses[await self.ask(client, next(asked))] += 1
                 into.samples[kind].append((time.perf_counter() - started) * 1000)
+                if pause_s > 0:
+                    await asyncio.sleep(pause_s)
 
+        before = self._sidecar.cpu_s()
         await asyncio.gather(*(one(client) for client in range(clients)))
+        into.cpu_s[kind] += self._sidecar.cpu_s() - before
 
 
 class Parts:
@@ -111,6 +146,14 @@ class Parts:
             yield self
         finally:
             await self._pool.close()
+
+    async def connections(self) -> Sequence[int]:
+        """PostgreSQL's processes for the voice role, without the one of these parts."""
+        async with self._pool.connection() as connection:
+            found = await connection.execute(
+                "select pid from pg_stat_activity where usename = current_user and pid <> pg_backend_pid()"
+            )
+            return [pid async for (pid,) in found]
 
     async def measure(self, seconds: float, asked: Iterator[str], into: Measured) -> None:
         until = time.perf_counter() + seconds
@@ -134,8 +177,8 @@ class Parts:
 
 
 @asynccontextmanager
-async def sidecar(database: TestDatabase, embedder: EmbedderName, log: Path) -> AsyncIterator[str]:
-    """A sidecar process; yields its URL."""
+async def running_sidecar(database: TestDatabase, embedder: EmbedderName, log: Path) -> AsyncIterator[Sidecar]:
+    """A sidecar process that is ready."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
@@ -143,8 +186,8 @@ async def sidecar(database: TestDatabase, embedder: EmbedderName, log: Path) -> 
     environment = database.environment | {"ANSWERLINE_VOICE_PORT": str(port), "ANSWERLINE_EMBEDDER": embedder}
     argv = [sys.executable, "-m", "retrieval_sidecar", "serve"]
     is_ready = partial(answers, f"{url}/readyz")
-    async with running("retrieval sidecar", argv, log=log, environment=environment, is_ready=is_ready):
-        yield url
+    async with running("retrieval sidecar", argv, log=log, environment=environment, is_ready=is_ready) as process:
+        yield Sidecar(url, process.pid)
 
 
 async def measure(clients: int, seconds: float, embedder: EmbedderName) -> Measured:
@@ -159,11 +202,11 @@ async def measure(clients: int, seconds: float, embedder: EmbedderName) -> Measu
     async with bench_database(model, console) as database:
         token = await token_for(database, ORGANIZATION_ID)
         async with (
-            sidecar(database, embedder, RESULTS.with_suffix(".log")) as url,
+            running_sidecar(database, embedder, RESULTS.with_suffix(".log")) as sidecar,
             Parts(database, model).open() as parts,
             aiohttp.ClientSession() as http,
         ):
-            calls = Calls(http, url, token)
+            calls = Calls(http, replace(sidecar, connections=await parts.connections()), token)
             await calls.open(clients)
             warming = Measured()
             await calls.loop(clients, 2.0, fresh, warming, "")
@@ -175,12 +218,20 @@ async def measure(clients: int, seconds: float, embedder: EmbedderName) -> Measu
                 for count in dict.fromkeys((1, clients)):
                     await calls.loop(count, seconds / _ROUNDS, fresh, measured, f"http {count} new")
                     await calls.loop(count, seconds / _ROUNDS, again, measured, f"http {count} cached")
+                # As calls are: even in a lively one, a caller takes more than a second between two questions.
+                await calls.loop(
+                    clients, seconds / _ROUNDS, fresh, measured, f"{clients} calls new", pause_s=_BETWEEN_QUESTIONS_S
+                )
     return measured
 
 
 def report(measured: Measured, clients: int, embedder: str) -> dict[str, Any]:
     """What is written to build/bench/search_http.json."""
     figures = {kind: measured.percentiles(kind) | {"n": len(rows)} for kind, rows in measured.samples.items()}
+    cpu = {
+        kind: {name: round(1000 * seconds / len(measured.samples[kind]), 2) for name, seconds in spent.items()}
+        for kind, spent in measured.cpu_s.items()
+    }
     parts, sql = figures["parts"]["p50"], figures["sql"]["p50"]
     return {
         "embedder": embedder,
@@ -190,6 +241,7 @@ def report(measured: Measured, clients: int, embedder: str) -> dict[str, Any]:
         "load_average": os.getloadavg()[0],
         "statuses": dict(measured.statuses),
         "milliseconds": figures,
+        "cpu_milliseconds_a_search": cpu,
         "overhead": {
             "new": round(figures["http 1 new"]["p50"] / parts, 2),
             "cached": round(figures["http 1 cached"]["p50"] / sql, 2),
@@ -199,10 +251,12 @@ def report(measured: Measured, clients: int, embedder: str) -> dict[str, Any]:
 
 def show(figures: dict[str, Any]) -> None:
     table = Table(box=None)
-    for heading in ("milliseconds", "p50", "p95", "p99", "n"):
+    for heading in ("milliseconds", "p50", "p95", "p99", "n", "cpu sidecar", "cpu postgres"):
         table.add_column(heading, justify="left" if heading == "milliseconds" else "right")
     for kind, row in figures["milliseconds"].items():
-        table.add_row(kind, *(f"{row[name]:.1f}" for name in ("p50", "p95", "p99")), str(row["n"]))
+        cpu = figures["cpu_milliseconds_a_search"].get(kind, {})
+        cells = [f"{row[name]:.1f}" for name in ("p50", "p95", "p99")] + [str(row["n"])]
+        table.add_row(kind, *cells, *(f"{cpu[name]:.1f}" if name in cpu else "" for name in ("sidecar", "postgres")))
     console.print(table)
     overhead = figures["overhead"]
     console.print(f"HTTP p50 is {overhead['new']} × (embedding + SQL), {overhead['cached']} × SQL where it is cached")

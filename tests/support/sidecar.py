@@ -154,11 +154,12 @@ async def running_sidecar(
     clock: TestClock | None = None,
     embedder: Embedder | None = None,
     pool_size: int = 2,
+    pool_queue: int = 64,
     until_ready: bool = True,
 ) -> AsyncIterator[VoiceClient]:
     """The application on a real port, ready unless told not to wait for that, and a client of it."""
     urls = {"DATABASE_URL": database.url("owner"), "voice_database_url": database.url("voice")}
-    settings = Settings.model_validate(urls | {"pool_size": pool_size})
+    settings = Settings.model_validate(urls | {"pool_size": pool_size, "pool_queue": pool_queue})
     app = create_app(settings, embedder=embedder or FakeEmbedder(), clock=clock or TestClock())
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()
