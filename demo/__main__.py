@@ -101,7 +101,7 @@ def hold_calls(plan: Plan) -> Report:
     argv = [sys.executable, "-m", module, str(plan_file), str(report_file)]
     if in_writing:
         console.print("No LiveKit server and no Go to build one: the same conversation is held in writing.")
-    elif plan.livekit or plan.providers:
+    if plan.livekit or plan.providers:
         console.print("Real services were named, so these calls use the network.")
     elif reason := netns.available():
         console.print(f"No network namespace here ({reason}): the calls use this machine's own loopback.", markup=False)

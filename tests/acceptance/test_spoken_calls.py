@@ -38,16 +38,36 @@ class Held:
 
 
 @pytest.fixture(scope="module")
-def held(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Held]:
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """The sample organization in a database, and a token for its calls."""
+    with knowledge(tmp_path_factory.mktemp("knowledge") / "postgres") as variables:
+        yield variables
+
+
+@pytest.fixture(scope="module")
+def held(environment: dict[str, str], tmp_path_factory: pytest.TempPathFactory) -> Held:
     """All of the demo's calls, held once."""
     folder = tmp_path_factory.mktemp("calls")
-    with knowledge(tmp_path_factory.mktemp("knowledge") / "postgres") as environment:
-        plan = Plan(
-            environment=environment, livekit=None, livekit_program=livekit_server.find(), providers=None, folder=folder
-        )
-        report = hold_calls(plan)
-        call_ids = [call.call_id for call in report.calls]
-        yield Held(report, read_evidence(environment["DATABASE_URL"], organization_id(), call_ids), folder)
+    plan = Plan(
+        environment=environment, livekit=None, livekit_program=livekit_server.find(), providers=None, folder=folder
+    )
+    report = hold_calls(plan)
+    call_ids = [call.call_id for call in report.calls]
+    return Held(report, read_evidence(environment["DATABASE_URL"], organization_id(), call_ids), folder)
+
+
+def test_without_a_livekit_server_the_same_conversation_is_held_in_writing(
+    environment: dict[str, str], tmp_path: Path
+) -> None:
+    plan = Plan(environment=environment, livekit=None, livekit_program=None, providers=None, folder=tmp_path)
+    report = hold_calls(plan)
+    call_ids = [call.call_id for call in report.calls]
+    evidence = read_evidence(environment["DATABASE_URL"], organization_id(), call_ids)
+    for call in report.calls:
+        answered, of_call = judge(call, evidence)
+        assert not of_call
+        assert len(answered) == len(call.planned.questions)
+        assert not [fault for each in answered for fault in each.faults]
 
 
 def test_calls_are_held_where_only_loopback_is(held: Held) -> None:

@@ -316,7 +316,7 @@ async def test_connections_that_broke_are_replaced_unseen(narrow: VoiceClient, d
     session = await narrow.open(OPEN_NUMBER)
     await rows(
         database,
-        "select pg_terminate_backend(pid) from pg_stat_activity"
+        "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
         " where datname = current_database() and usename = 'answerline_voice'",
         role="superuser",
     )

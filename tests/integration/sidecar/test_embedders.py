@@ -12,11 +12,12 @@ import pytest
 import pytest_asyncio
 from aiohttp import web
 
-from retrieval_sidecar.embeddings import Embedder, Vectors
+from retrieval_sidecar.embeddings import Embedder, Vectors, create_embedder
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.embeddings.local import LocalEmbedder
 from retrieval_sidecar.embeddings.openai import OpenAIEmbedder
 from retrieval_sidecar.errors import EmbedderUnavailable
+from retrieval_sidecar.settings import Settings
 
 KEY = "sentinel-key"
 TEXTS = [
@@ -95,13 +96,26 @@ async def started(embedder: Embedder) -> AsyncIterator[Embedder]:
         await embedder.close()
 
 
-@pytest_asyncio.fixture(scope="module", params=["fake", "local", "openai"])
+def as_set(**settings: Any) -> Embedder:
+    """An embedder with the queue, the breaker and the cache that the sidecar puts around it."""
+    return create_embedder(Settings.model_validate({"DATABASE_URL": "postgresql://db.example/answerline"} | settings))
+
+
+@pytest_asyncio.fixture(scope="module", params=["fake", "local", "openai", "local as set", "openai as set"])
 async def embedder(request: pytest.FixtureRequest) -> AsyncIterator[Embedder]:
     async with running_endpoint() as endpoint:
         made: dict[str, Callable[[], Embedder]] = {
             "fake": FakeEmbedder,
             "local": LocalEmbedder,
             "openai": lambda: OpenAIEmbedder(endpoint.url, KEY, "m", FakeEmbedder.dimensions),
+            "local as set": lambda: as_set(embedder="local"),
+            "openai as set": lambda: as_set(
+                embedder="openai",
+                embedding_base_url=endpoint.url,
+                embedding_api_key=KEY,
+                embedding_model="m",
+                embedding_dimensions=FakeEmbedder.dimensions,
+            ),
         }
         async with started(made[request.param]()) as ready:
             yield ready
