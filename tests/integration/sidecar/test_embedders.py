@@ -300,8 +300,8 @@ async def test_an_endpoint_that_is_not_there_is_unavailable() -> None:
 async def test_a_deadline_ends_the_request_and_the_tries(endpoint: Endpoint, remote: Embedder) -> None:
     endpoint.replies = [endpoint.hang]
     with pytest.raises(TimeoutError):
-        async with asyncio.timeout(0.1):
+        async with asyncio.timeout(1):
             await remote.embed_queries(["text"])
-    async with asyncio.timeout(2):
+    async with asyncio.timeout(10):
         await endpoint.left.wait()
     assert len(endpoint.requests) == 1
