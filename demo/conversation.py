@@ -15,7 +15,7 @@ import typer
 from pydantic import BaseModel, ConfigDict
 
 from demo import livekit_server
-from demo.caller import Answer, CallEndedError, Caller, NoAnswerError
+from demo.caller import CallEndedError, Caller, NoAnswerError
 from demo.held import Asked, HeldCall, Report
 from demo.processes import DemoError, answers, running
 from demo.scenario import PlannedCall, Question, Scenario
@@ -26,8 +26,7 @@ _STANDINS_PORT = 8095
 _STANDINS = f"http://127.0.0.1:{_STANDINS_PORT}/v1"
 _AT_ONCE = 4  # calls; two cores are enough for that
 _GREETING_S = 20.0
-_ASK_AGAIN_S = 12.0  # before the agent asks whether anybody is there
-_ANSWER_S = 30.0  # long, for a machine that is busy with other things: how long it took is in the table
+_ANSWER_S = 40.0  # long, for a machine that is busy with other things: how long it took is in the table
 _ENDED_BY_AGENT_S = 15.0
 
 
@@ -186,26 +185,18 @@ async def hold_call(server: Server, planned: PlannedCall, recording: Path) -> He
 
 
 async def _ask(caller: Caller, question: Question) -> Asked:
-    """Ask, and ask once more where nobody answers, as a person does: a line, or its recogniser, may lose a sentence."""
-    first = spoken = await caller.say(question.say)
-    heard = await _answer(caller, _ASK_AGAIN_S)
-    if heard is None:
-        spoken = await caller.say(question.say)
-        heard = await _answer(caller, _ANSWER_S)
+    spoken = await caller.say(question.say)
+    try:
+        heard = await caller.wait_for_answer(_ANSWER_S)
+    except NoAnswerError:
+        heard = None
     return Asked(
         question=question,
-        spoken_from=_instant(first.start),
+        spoken_from=_instant(spoken.start),
         spoken_until=_instant(spoken.end),
         heard_from=_instant(heard.start) if heard else None,
         heard_until=_instant(heard.end) if heard else None,
     )
-
-
-async def _answer(caller: Caller, patience_s: float) -> Answer | None:
-    try:
-        return await caller.wait_for_answer(patience_s)
-    except NoAnswerError:
-        return None
 
 
 def _instant(seconds: float) -> datetime:
