@@ -6,10 +6,11 @@ that has only loopback.
 
 import asyncio
 import sys
+from collections.abc import Callable, Coroutine
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from pydantic import BaseModel, ConfigDict
@@ -203,15 +204,19 @@ def _instant(seconds: float) -> datetime:
     return datetime.fromtimestamp(seconds, UTC)
 
 
-def main(plan: Annotated[Path, typer.Argument(exists=True)], report: Annotated[Path, typer.Argument()]) -> None:
-    """Hold the calls of a plan and write the report."""
-    try:
-        held = asyncio.run(hold_calls(Plan.model_validate_json(plan.read_text("utf-8")), Scenario.read()))
-    except DemoError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
-    report.write_text(held.model_dump_json(), encoding="utf-8")
+def run_plan(hold: Callable[[Plan, Scenario], Coroutine[Any, Any, Report]]) -> None:
+    """The command PLAN REPORT of this process: hold the calls of a plan in that way and write the report."""
+
+    def main(plan: Annotated[Path, typer.Argument(exists=True)], report: Annotated[Path, typer.Argument()]) -> None:
+        try:
+            held = asyncio.run(hold(Plan.model_validate_json(plan.read_text("utf-8")), Scenario.read()))
+        except DemoError as error:
+            typer.echo(str(error), err=True)
+            raise typer.Exit(1) from None
+        report.write_text(held.model_dump_json(), encoding="utf-8")
+
+    typer.run(main)
 
 
 if __name__ == "__main__":
-    typer.run(main)
+    run_plan(hold_calls)

@@ -4,20 +4,14 @@ Everything behind the ear and the mouth is the same: prompt, tool, sidecar, time
 `python -m demo.in_writing PLAN REPORT`.
 """
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Annotated
 from uuid import uuid4
 
-import typer
-
 from contracts.voice import Bootstrap, BootstrapRequest
-from demo.conversation import SIDECAR, Plan, Server, bring_up_services
+from demo.conversation import SIDECAR, Plan, Server, bring_up_services, run_plan
 from demo.held import Asked, HeldCall, Report
-from demo.processes import DemoError
 from demo.scenario import PlannedCall, Question, Scenario
 from worker.agent import PhoneAgent
 from worker.call import CallDeps, language_of_call
@@ -95,15 +89,5 @@ def _asked(question: Question, spoken_from: datetime) -> Asked:
     return Asked(question=question, spoken_from=spoken_from, spoken_until=spoken_from, heard_from=now, heard_until=now)
 
 
-def main(plan: Annotated[Path, typer.Argument(exists=True)], report: Annotated[Path, typer.Argument()]) -> None:
-    """Hold the calls of a plan and write the report."""
-    try:
-        held = asyncio.run(hold_calls(Plan.model_validate_json(plan.read_text("utf-8")), Scenario.read()))
-    except DemoError as error:
-        typer.echo(str(error), err=True)
-        raise typer.Exit(1) from None
-    report.write_text(held.model_dump_json(), encoding="utf-8")
-
-
 if __name__ == "__main__":
-    typer.run(main)
+    run_plan(hold_calls)
