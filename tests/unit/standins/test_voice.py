@@ -9,6 +9,8 @@ from demo.standins import espeak
 from demo.standins.espeak import EspeakError
 from demo.standins.voice import speak, speak_off_loop
 
+_FLUTTER = 0.02  # of a length: espeak-ng is not deterministic to the sample, not even within one process
+
 
 @pytest.mark.parametrize("text", ["Good morning.", "Доброе утро.", "صباح الخير", "Қайырлы таң."])
 def test_every_language_of_the_sample_is_heard(text: str) -> None:
@@ -18,11 +20,13 @@ def test_every_language_of_the_sample_is_heard(text: str) -> None:
     assert level(samples) > 500
 
 
-def test_a_variant_is_another_voice_and_a_rate_another_length() -> None:
-    plain = speak("Good morning.", 24000)
-    other = speak("Good morning.", 24000, variant="f3")
-    assert len(plain) != len(other) or not np.array_equal(plain, other)
-    assert len(speak("Good morning.", 8000)) == pytest.approx(len(plain) / 3, abs=2)
+def test_a_sample_rate_changes_the_samples_and_not_the_time() -> None:
+    assert len(speak("Good morning.", 8000)) == pytest.approx(len(speak("Good morning.", 24000)) / 3, rel=_FLUTTER)
+
+
+def test_a_variant_is_another_voice() -> None:
+    plain, other = speak("Good morning.", 24000), speak("Good morning.", 24000, variant="f3")
+    assert len(other) != pytest.approx(len(plain), rel=_FLUTTER)
 
 
 def test_slow_speech_is_longer() -> None:
@@ -43,8 +47,8 @@ def test_threads_do_not_disturb_each_other() -> None:
     alone = {text: speak(text, 8000) for text in texts}
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(lambda text: speak(text, 8000), texts))
-    # espeak-ng is not deterministic to the sample; another text's sound would be off by far more
-    assert [len(samples) for samples in together] == pytest.approx([len(alone[text]) for text in texts], rel=0.02)
+    # Another text's sound would be off by far more.
+    assert [len(samples) for samples in together] == pytest.approx([len(alone[text]) for text in texts], rel=_FLUTTER)
 
 
 async def test_an_event_loop_goes_on_meanwhile() -> None:
