@@ -181,6 +181,17 @@ returning passage_id;
 insert into passage_words (organization_id, passage_id, words)
 values (%(organization_id)s, %(passage_id)s, array_to_tsvector(%(words)s::text[]));
 
+-- name: forget_common_words
+delete from common_word where organization_id = %(organization_id)s;
+
+-- name: add_common_words
+insert into common_word (organization_id, word, passages)
+select w.organization_id, word, count(*)
+from passage_words w, unnest(tsvector_to_array(w.words)) word
+where w.organization_id = %(organization_id)s
+group by w.organization_id, word
+having count(*) > %(common)s;
+
 -- name: add_code
 insert into passage_code (organization_id, code, passage_id)
 values (%(organization_id)s, %(code)s, %(passage_id)s) on conflict do nothing;

@@ -1,6 +1,5 @@
 """The one statement of a search, run, and its rows read."""
 
-from math import isnan
 from typing import Any
 
 from pgvector import Vector
@@ -12,7 +11,7 @@ from retrieval_sidecar.embeddings import Vectors
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
-from retrieval_sidecar.search.statement import Shape, scope_parameters, search_statement
+from retrieval_sidecar.search.statement import Shape, is_wide, scope_parameters, search_statement
 
 _POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
 
@@ -31,14 +30,14 @@ async def find_candidates(
         shape: of the scope, not empty.
         vector: of the question, as the embedder gave it; None to search by words and codes alone.
     """
-    parameters = search_parameters(scope, question, vector)
+    parameters = search_parameters(scope, shape, question, vector)
     async with connection.cursor(row_factory=dict_row) as cursor:
         async with time_limit(connection, deadline):
             await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
         return [_candidate(row, question) for row in await cursor.fetchall()]
 
 
-def search_parameters(scope: Scope, question: Question, vector: Vectors | None) -> dict[str, Any]:
+def search_parameters(scope: Scope, shape: Shape, question: Question, vector: Vectors | None) -> dict[str, Any]:
     """The values that the search statement of the scope's shape refers to."""
     return scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
@@ -46,6 +45,7 @@ def search_parameters(scope: Scope, question: Question, vector: Vectors | None) 
         "pool": _POOL,
         "words": list(question.words),
         "codes": list(question.codes),
+        "spare_common": vector is not None and is_wide(shape),
     }
 
 
@@ -63,8 +63,9 @@ def _candidate(row: dict[str, Any], question: Question) -> Candidate:
         source_url=row["source_url"],
         language=row["language"],
         region_code=row["region_code"],
-        # NaN: what is stored is all alike, so that nothing is left of it once centred, and words must decide.
-        meaning=None if row["distance"] is None or isnan(row["distance"]) else 1.0 - row["distance"],
+        # At a right angle to the last bit: what is stored is all alike, nothing is left of it once centred, and words
+        # must decide.
+        meaning=None if row["distance"] in (None, 1.0) else 1.0 - row["distance"],
         matched={word: weights[word] / total for word in row["words"]},
         code=row["has_code"],
     )

@@ -36,53 +36,63 @@ not p.is_instruction and p.base_key = any(%(base_keys)s::integer[])
 -- name: narrowed
 and p.base_key = any(%(narrowed_base_keys)s::integer[])
 
--- name: nearest
--- One leg of the dense search: exact, over an index condition of its own, so that each selection is one range scan.
-(
-    select p.passage_id from passage_vector p
-    where /*include eligible*/ and {leg}
-    order by p.embedding <=> (select vector from question), p.passage_id
-    limit %(pool)s
-)
+-- name: everything
+true
 
--- name: nothing_near
--- In place of the dense legs while there is no vector to compare with.
-select null::bigint as passage_id where false
+-- name: allowed_leg
+-- One kind of selection, by an index condition of its own: one range scan each.
+select p.passage_id, {distance} as distance from passage_vector p where /*include eligible*/ and {leg}
+
+-- name: distance
+-- Cosine distance: both vectors have length 1, so that the inner product does, which costs less. It is no order that an
+-- approximate index could offer: an exact search stays one.
+1 + (p.embedding <#> (select vector from question))
+
+-- name: no_distance
+null::float8
 
 -- name: search
--- Candidates by meaning, by words and by codes, all within the scope; the text comes along only for them. What stands
--- for `nearest` is the union of the dense legs, for `allowed` the same legs as one condition.
+-- Candidates by meaning, by words and by codes, all of what is allowed; the text comes along only for them.
 with question as materialized (
     -- Centred as the passages are: without what its language has in common.
-    select l2_normalize(%(vector)s::vector - m.of_queries)::halfvec as vector
+    -- All passages are counted under '*', more than under any language.
+    select l2_normalize(%(vector)s::vector - m.of_queries)::halfvec as vector,
+        max(m.passages) over ()::float8 as passages
     from language_center m
     where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s
         and m.language in (%(language)s, '*')
     order by m.language = '*'
     limit 1
 ),
-nearest as (
-    {nearest}
+allowed as {materialized} (
+    {allowed}
 ),
+nearest as (
+    select passage_id from allowed where distance is not null order by distance, passage_id limit %(pool)s
+),
+-- `passages`: in how many a common word is. It tells passages apart, and finds none: the more hold it, the less that
+-- says and the longer it takes.
 asked as materialized (
-    select word, quote_literal(word)::tsquery as query from unnest(%(words)s::text[]) word
+    select asked_word.word, quote_literal(asked_word.word)::tsquery as query, c.passages
+    from unnest(%(words)s::text[]) asked_word (word)
+    left join common_word c on %(spare_common)s and c.organization_id = %(organization_id)s and c.word = asked_word.word
 ),
 -- Which passage holds which word, from the index: to unfold the words of each hit costs a hundred times as much.
 word_hits as materialized (
     select w.passage_id, a.word
     from asked a
     join passage_words w on w.organization_id = %(organization_id)s and w.words @@ a.query
-    join passage_vector p on p.organization_id = w.organization_id and p.passage_id = w.passage_id
-    where /*include eligible*/ and ({allowed})
+    join allowed on allowed.passage_id = w.passage_id
+    where a.passages is null
 ),
-hits as materialized (
-    select count(distinct passage_id)::float8 as passages from word_hits
+frequencies as (
+    select word, count(*)::float8 as passages from word_hits group by word
+    union all
+    select word, passages from asked where passages is not null
 ),
--- How telling each word is: rare among the hits is worth more. Exact, since the hits are all passages that have it.
-weights as (
-    select word, ln(1 + (select passages from hits) / count(*)) as weight
-    from word_hits
-    group by word
+-- How telling each word is: rare words are worth more.
+weights as materialized (
+    select word, ln(1 + (select passages from question) / passages) as weight from frequencies
 ),
 by_words as (
     select h.passage_id, sum(g.weight) as weight
@@ -98,9 +108,8 @@ by_codes as (
     from (
         select c.passage_id, c.code, count(*) over (partition by c.code) as holders
         from passage_code c
-        join passage_vector p on p.organization_id = c.organization_id and p.passage_id = c.passage_id
+        join allowed on allowed.passage_id = c.passage_id
         where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
-            and /*include eligible*/ and ({allowed})
     ) held
     where holders <= 5
     group by passage_id
@@ -115,10 +124,10 @@ candidates as (
 select
     p.passage_id, p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, t.chunk_index,
     coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
-    p.embedding <=> (select vector from question) as distance,
+    {distance} as distance,
     array(select a.word from asked a where words.words @@ a.query) as words,
     (select jsonb_object_agg(word, weight) from weights) as weights,
-    (select ln(2 + passages) from hits) as unknown_weight,
+    (select ln(2 + passages) from question) as unknown_weight,
     k.code_length is not null as has_code
 from candidates c
 join passage_vector p on p.passage_id = c.passage_id

@@ -11,6 +11,7 @@ from retrieval_sidecar.sql import load as load_sql
 SQL = load_sql("retrieval_sidecar.search")
 
 Shape = tuple[str, ...]
+_EVERYTHING = "everything"
 
 
 def shape_of(scope: Scope) -> Shape:
@@ -37,13 +38,26 @@ def shape_of(scope: Scope) -> Shape:
     return tuple(legs)
 
 
+def is_wide(shape: Shape) -> bool:
+    """Whether a shape may reach nearly all of an organization, so that what it allows is not worth listing first."""
+    return _legs(shape) in ((_EVERYTHING,), ("all_knowledge",))
+
+
 @cache
 def search_statement(shape: Shape, *, by_meaning: bool) -> sql.Composed:
-    """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`."""
-    legs = [_leg(name) for name in shape]
-    dense: list[sql.Composable] = [sql.SQL(SQL["nearest"]).format(leg=leg) for leg in legs if by_meaning]
-    nearest = sql.SQL(" union all ").join(dense or [sql.SQL(SQL["nothing_near"])])
-    return sql.SQL(SQL["search"]).format(nearest=nearest, allowed=sql.SQL(" or ").join(legs))
+    """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`.
+
+    What a narrow scope allows is listed once, and words and codes are looked up in that list. Under a wide scope each
+    passage that holds a word is checked by itself: words are spared there that many passages hold.
+    """
+    distance = sql.SQL(SQL["distance"] if by_meaning else SQL["no_distance"])
+    legs = [sql.SQL(SQL["allowed_leg"]).format(distance=distance, leg=_leg(name)) for name in _legs(shape)]
+    return sql.SQL(SQL["search"]).format(
+        # Without duplicates: an item and its folder may both be selected.
+        allowed=sql.SQL(" union ").join(legs),
+        materialized=sql.SQL("not materialized" if is_wide(shape) else "materialized"),
+        distance=distance,
+    )
 
 
 @cache
@@ -51,6 +65,10 @@ def anything_statement(shape: Shape) -> sql.Composed:
     """Whether the legs of a shape, which must not be empty, hold anything eligible."""
     allowed = sql.SQL(" or ").join(_leg(name) for name in shape)
     return sql.SQL(SQL["anything_eligible"]).format(leg=sql.SQL("({})").format(allowed))
+
+
+def _legs(shape: Shape) -> Shape:
+    return (_EVERYTHING,) if shape == ("all_instructions", "all_knowledge") else shape
 
 
 def _leg(name: str) -> sql.Composed:

@@ -159,14 +159,15 @@ class Parts:
         until = time.perf_counter() + seconds
         async with self._pool.connection() as connection:
             scope = await scope_of_agent(ORGANIZATION_ID, AGENT_ID, None, connection, utc_now())
-            statement = search_statement(shape_of(scope), by_meaning=True)
+            shape = shape_of(scope)
+            statement = search_statement(shape, by_meaning=True)
             while time.perf_counter() < until:
                 text = searchable(next(asked), "query")
                 started = time.perf_counter()
                 (vector,) = await self._embedder.embed_queries([text])
                 embedded = time.perf_counter()
                 question = Question.read(text, utterance=None, language=None, default_language="en")
-                parameters = search_parameters(scope, question, vector)
+                parameters = search_parameters(scope, shape, question, vector)
                 searched = time.perf_counter()
                 cursor = await connection.execute(statement, parameters)
                 await cursor.fetchall()

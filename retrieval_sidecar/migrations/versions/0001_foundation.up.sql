@@ -324,6 +324,15 @@ create table passage_words (
 );
 create index passage_words_gin on passage_words using gin (organization_id, words);
 
+-- Words that so many of an organization's passages hold (COMMON in ingest) that a search for everything spares itself
+-- the look-up.
+create table common_word (
+    organization_id uuid not null references organization on delete cascade,
+    word text not null,
+    passages integer not null,
+    primary key (organization_id, word)
+);
+
 -- Codes as callers say them: normalised, so that "PIN-44-X" is met by "pin 44 x".
 create table passage_code (
     organization_id uuid not null,

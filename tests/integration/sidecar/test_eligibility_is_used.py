@@ -20,6 +20,7 @@ MAINTENANCE = {
     ("ingest/queries.sql", "forget_passages"): "removes passages that are replaced in the same transaction",
     ("ingest/queries.sql", "add_passage"): "writes; returns the new id",
     ("ingest/queries.sql", "add_words"): "writes",
+    ("ingest/queries.sql", "add_common_words"): "counts words; no search returns them",
     ("ingest/queries.sql", "add_code"): "writes",
     ("ingest/queries.sql", "facts"): "computes the columns that the predicate reads",
     ("ingest/queries.sql", "add_vector"): "writes them",

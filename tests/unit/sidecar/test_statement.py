@@ -8,7 +8,14 @@ from uuid import UUID
 import pytest
 
 from retrieval_sidecar.scope.resolve import KnowledgeSelection, Scope
-from retrieval_sidecar.search.statement import SQL, anything_statement, scope_parameters, search_statement, shape_of
+from retrieval_sidecar.search.statement import (
+    SQL,
+    anything_statement,
+    is_wide,
+    scope_parameters,
+    search_statement,
+    shape_of,
+)
 
 INSTRUCTIONS: list[tuple[Sequence[int] | None, tuple[str, ...]]] = [
     (None, ("all_instructions",)),
@@ -86,23 +93,40 @@ def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...],
         "selected_bases": "base_keys",
     }
     assert {name for name in conditions if f"%({name})s" in text} == {expected[leg] for leg in shape if leg in expected}
-    # Words, codes and the rows given are bound by the predicate, and so is each leg by meaning.
-    assert text.count(SQL["eligible"]) == 3 + (len(shape) if by_meaning else 0)
+    # Each leg of what is allowed is bound by the predicate, and so are the rows given.
+    scans = 1 if shape == ("all_instructions", "all_knowledge") else len(shape)
+    assert text.count(SQL["eligible"]) == scans + 1
 
 
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]) -> None:
     narrowed = tuple(leg if leg.endswith("instructions") else f"{leg} narrowed" for leg in shape)
     legs = sum(leg.endswith("narrowed") for leg in narrowed)
-    # Once by meaning, once by words, once by codes.
-    assert search_statement(narrowed, by_meaning=True).as_string(None).count(SQL["narrowed"]) == 3 * legs
+    assert search_statement(narrowed, by_meaning=True).as_string(None).count(SQL["narrowed"]) == legs
     assert anything_statement(narrowed).as_string(None).count(SQL["narrowed"]) == legs
 
 
 def test_the_statement_without_vectors_orders_by_no_distance() -> None:
     text = search_statement(("all_knowledge",), by_meaning=False).as_string(None)
-    assert "order by p.embedding" not in text
-    assert SQL["nothing_near"] in text
+    assert "p.embedding" not in text
+    assert SQL["no_distance"] in text
+
+
+@pytest.mark.parametrize(
+    ("shape", "is_listed"),
+    [
+        (("all_instructions", "all_knowledge"), False),
+        (("all_knowledge",), False),
+        (("all_instructions", "all_knowledge narrowed"), True),
+        (("selected_instructions", "all_knowledge"), True),
+        (("selected_items",), True),
+    ],
+)
+def test_what_a_narrow_scope_allows_is_listed_once(shape: tuple[str, ...], *, is_listed: bool) -> None:
+    text = search_statement(shape, by_meaning=True).as_string(None)
+    assert ("allowed as materialized" in text) is is_listed
+    assert ("allowed as not materialized" in text) is not is_listed
+    assert is_wide(shape) is not is_listed
 
 
 def test_parameters_hold_the_selection_as_it_is() -> None:
