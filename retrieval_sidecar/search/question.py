@@ -29,8 +29,8 @@ class Question:
         text: what is embedded.
         language: of the text itself, for centring its vector.
         asked_in: the language that the caller should be answered in.
-        words: of the query and the utterance, stop words dropped.
-        codes: what either may mean as a code.
+        words: of the query without stop words, and of the utterance without common words.
+        codes: what either may mean as a code, as it is written or said.
         is_monologue: so many telling words in the query itself that one vector cannot stand for them.
     """
 
@@ -50,15 +50,18 @@ class Question:
     def read(cls, text: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
         """Read a text that `searchable` gave."""
         own = languages.detect(text, default=language or default_language)
-        heard = f"{text} {utterance or ''}"
-        meaningless = languages.stop_words(own)
-        telling = dict.fromkeys(word for word in words(heard) if word not in meaningless)
-        in_query = sum(word not in meaningless for word in set(words(text)))
+        common = languages.common_words(own)
+        is_monologue = len(set(words(text)) - common) > _MONOLOGUE_WORDS
+        # What a caller says at length, here or in the utterance, is full of words that any text holds.
+        meaningless = common if is_monologue else languages.stop_words(own)
+        telling = [word for word in words(text) if word not in meaningless]
+        telling += [word for word in words(utterance or "") if word not in common]
+        spoken_in = dict.fromkeys((own, language or own))
         return cls(
             text,
             own,
             language or own,
-            tuple(telling),
-            tuple(sorted(codes.in_question(heard))),
-            is_monologue=in_query > _MONOLOGUE_WORDS,
+            tuple(dict.fromkeys(telling)),
+            tuple(sorted(codes.in_question(text, *spoken_in) | codes.in_question(utterance or "", *spoken_in))),
+            is_monologue=is_monologue,
         )
