@@ -14,6 +14,7 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.embeddings.centering import center, centers, language_samples
 from retrieval_sidecar.ingest.passages import Passage, split
+from retrieval_sidecar.ingest.tokens import TokenLimit
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text import codes
 from retrieval_sidecar.text.normalize import words
@@ -50,7 +51,7 @@ async def index_organization(
         progress: called with (passages embedded, passages in all).
     """
     scope: dict[str, Any] = {"organization_id": organization_id}
-    entries = await _entries(connection, scope)
+    entries = await _entries(connection, scope, TokenLimit(embedder))
     async with connection.transaction():
         space = await connection.execute(
             _SQL["active_space"],
@@ -70,12 +71,12 @@ async def index_organization(
     return len(entries)
 
 
-async def _entries(connection: Connection, scope: dict[str, Any]) -> list[_Entry]:
+async def _entries(connection: Connection, scope: dict[str, Any], limit: TokenLimit) -> list[_Entry]:
     cursor = await connection.execute(_SQL["documents"], scope)
     return [
         _Entry(item_id, instruction_id, language, passage)
         async for item_id, instruction_id, language, title, content in cursor
-        for passage in split(title, content)
+        for passage in split(title, content, limit)
     ]
 
 
@@ -167,6 +168,7 @@ async def _write(connection: Connection, scope: dict[str, Any], entry: _Entry, v
             "instruction_id": entry.instruction_id,
             "chunk_index": passage.index,
             "language": entry.language,
+            "heading": passage.heading,
             "content": passage.content,
             "text_hash": passage.text_hash,
         },
@@ -174,7 +176,7 @@ async def _write(connection: Connection, scope: dict[str, Any], entry: _Entry, v
     found = await cursor.fetchone()
     assert found is not None  # noqa: S101 - an insert that returns
     key = scope | {"passage_id": found[0]}
-    text = f"{passage.title} {passage.content}"
+    text = f"{passage.title} {passage.heading} {passage.content}"
     await connection.execute(_SQL["add_words"], key | {"words": sorted(set(words(text)))})
     for code in sorted(codes.in_document(text)):
         await connection.execute(_SQL["add_code"], key | {"code": code})

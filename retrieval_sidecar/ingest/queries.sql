@@ -173,8 +173,9 @@ insert into language_center (organization_id, space_id, language, passages, of_p
 values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(of_passages)s, %(of_queries)s);
 
 -- name: add_passage
-insert into passage (organization_id, item_id, instruction_id, chunk_index, language, content, text_hash)
-values (%(organization_id)s, %(item_id)s, %(instruction_id)s, %(chunk_index)s, %(language)s, %(content)s, %(text_hash)s)
+insert into passage (organization_id, item_id, instruction_id, chunk_index, language, heading, content, text_hash)
+values (%(organization_id)s, %(item_id)s, %(instruction_id)s, %(chunk_index)s, %(language)s, %(heading)s, %(content)s,
+    %(text_hash)s)
 returning passage_id;
 
 -- name: add_words

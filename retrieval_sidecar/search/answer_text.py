@@ -1,12 +1,16 @@
 """An answer made of the returned content alone, for agents that speak without a language model."""
 
+import re
 from functools import cache
+from itertools import pairwise
 
 from semantic_text_splitter import TextSplitter
 
 from retrieval_sidecar.text.languages import stop_words
 from retrieval_sidecar.text.normalize import words
 
+# Between paragraphs, and before an item of a list, a row of a table or a heading.
+_BLOCK_END = re.compile(r"\n\s*\n|\n(?=\s*[-*•|#\d])")
 _LONGEST_ANSWER = 220  # characters: about fifteen seconds of speech
 
 # Said before sentences in another language than the one asked in.
@@ -23,19 +27,34 @@ _FRAMES = {
 
 
 @cache
-def _sentences() -> TextSplitter:
-    """A range that begins at 1 makes each sentence a piece of its own, and cuts one that is too long to be said."""
-    return TextSplitter((1, _LONGEST_ANSWER))
-
-
-@cache
-def _cutter(limit: int) -> TextSplitter:
-    return TextSplitter(limit)
+def _pieces(longest: int) -> TextSplitter:
+    """A range that begins at 1 makes each sentence a piece of its own, and cuts one that is longer than `longest`."""
+    return TextSplitter((1, longest))
 
 
 def cut(content: str, limit: int) -> str:
-    """The content, ended at a sentence end if it is longer than `limit` characters."""
-    return content if len(content) <= limit else next(iter(_cutter(limit).chunks(content)), "")
+    """The content, ended at a sentence end if it is longer than `limit` characters.
+
+    Within a sentence only where what is whole before it is less than half of the limit, a heading for instance.
+    """
+    if len(content) <= limit:
+        return content
+    # What decides about the place to cut at lies within twice the limit.
+    beginning = content.strip()[: 2 * limit]
+    whole = _end(beginning, 2 * limit, limit)
+    return beginning[: whole if 2 * whole >= limit else _end(beginning, limit, limit)]
+
+
+def _end(text: str, longest: int, limit: int) -> int:
+    """Where the last sentence ends that is within the limit; one that is longer than `longest` is cut to pieces."""
+    starts = [0, *(match.end() for match in _BLOCK_END.finditer(text)), len(text)]
+    ends = (
+        begin + start + len(piece)
+        for begin, end in pairwise(starts)
+        # Of the same length, but a line end within a block ends no sentence.
+        for start, piece in _pieces(longest).chunk_indices(text[begin:end].replace("\n", " "))
+    )
+    return max((end for end in ends if end <= limit), default=0)
 
 
 def answer_text(content: str, *, question: str, language: str, asked_in: str) -> str:
@@ -54,7 +73,8 @@ def answer_text(content: str, *, question: str, language: str, asked_in: str) ->
 def _best_neighbours(content: str, question: str, language: str) -> str:
     asked = set(words(question)) - stop_words(language)
     sentences = [
-        (start, start + len(text), asked & set(words(text))) for start, text in _sentences().chunk_indices(content)
+        (start, start + len(text), asked & set(words(text)))
+        for start, text in _pieces(_LONGEST_ANSWER).chunk_indices(content)
     ]
     # Most of the question first, then the shortest, then the earliest.
     best, span = (0, 0), slice(0)

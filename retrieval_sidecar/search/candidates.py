@@ -11,6 +11,7 @@ from retrieval_sidecar.embeddings import Vectors
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
+from retrieval_sidecar.search.sameness import family_of
 from retrieval_sidecar.search.statement import Shape, is_wide, scope_parameters, search_statement
 
 _POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
@@ -68,4 +69,7 @@ def _candidate(row: dict[str, Any], question: Question) -> Candidate:
         meaning=None if row["distance"] in (None, 1.0) else 1.0 - row["distance"],
         matched={word: weights[word] / total for word in row["words"]},
         code=row["has_code"],
+        family=None
+        if row["is_instruction"]
+        else family_of(str(row["base_id"]), row["source_name"], row["external_id"], row["language"]),
     )

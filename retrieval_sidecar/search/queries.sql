@@ -128,11 +128,13 @@ select
     array(select a.word from asked a where words.words @@ a.query) as words,
     (select jsonb_object_agg(word, weight) from weights) as weights,
     (select ln(2 + passages) from question) as unknown_weight,
-    k.code_length is not null as has_code
+    k.code_length is not null as has_code,
+    s.base_id, s.name as source_name, i.external_id
 from candidates c
 join passage_vector p on p.passage_id = c.passage_id
 join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
 left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
+left join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
 left join passage_words words on words.organization_id = p.organization_id and words.passage_id = p.passage_id
 left join by_codes k on k.passage_id = p.passage_id

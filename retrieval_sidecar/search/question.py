@@ -1,5 +1,6 @@
 """A question as the search reads it."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Self
 
@@ -29,8 +30,9 @@ class Question:
         text: what is embedded.
         language: of the text itself, for centring its vector.
         asked_in: the language that the caller should be answered in.
-        words: of the query and the utterance, stop words dropped.
-        codes: what either may mean as a code.
+        words: of the query without stop words, and of the utterance without common words.
+        codes: what either may mean as a code, as it is written or said.
+        fallbacks: the languages that come next to the one asked in, best first.
         is_monologue: so many telling words in the query itself that one vector cannot stand for them.
     """
 
@@ -39,7 +41,13 @@ class Question:
     asked_in: str
     words: tuple[str, ...]
     codes: tuple[str, ...]
+    fallbacks: tuple[str, ...] = ()
     is_monologue: bool = False
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that an answer is wanted in, best first; any other comes after them."""
+        return (self.asked_in, *self.fallbacks)
 
     @property
     def coverage_counts(self) -> float:
@@ -47,18 +55,35 @@ class Question:
         return min(1.0, len(self.words) / _WORDS_TO_BE_SURE)
 
     @classmethod
-    def read(cls, text: str, *, utterance: str | None, language: str | None, default_language: str) -> Self:
-        """Read a text that `searchable` gave."""
+    def read(
+        cls,
+        text: str,
+        *,
+        utterance: str | None,
+        language: str | None,
+        default_language: str,
+        fallbacks: Mapping[str, Sequence[str]] | None = None,
+    ) -> Self:
+        """Read a text that `searchable` gave.
+
+        Args:
+            language: asked in; None to take the text's own, `default_language` where it does not tell.
+            fallbacks: for each language those that come next to it, best first.
+        """
         own = languages.detect(text, default=language or default_language)
-        heard = f"{text} {utterance or ''}"
-        meaningless = languages.stop_words(own)
-        telling = dict.fromkeys(word for word in words(heard) if word not in meaningless)
-        in_query = sum(word not in meaningless for word in set(words(text)))
+        common = languages.common_words(own)
+        is_monologue = len(set(words(text)) - common) > _MONOLOGUE_WORDS
+        # What a caller says at length, here or in the utterance, is full of words that any text holds.
+        meaningless = common if is_monologue else languages.stop_words(own)
+        telling = [word for word in words(text) if word not in meaningless]
+        telling += [word for word in words(utterance or "") if word not in common]
+        spoken_in = dict.fromkeys((own, language or own))
         return cls(
             text,
             own,
             language or own,
-            tuple(telling),
-            tuple(sorted(codes.in_question(heard))),
-            is_monologue=in_query > _MONOLOGUE_WORDS,
+            tuple(dict.fromkeys(telling)),
+            tuple(sorted(codes.in_question(text, *spoken_in) | codes.in_question(utterance or "", *spoken_in))),
+            fallbacks=tuple((fallbacks or {}).get(language or own, ())),
+            is_monologue=is_monologue,
         )

@@ -1,13 +1,12 @@
-"""From candidates to results: score, language, relevance."""
+"""From candidates to an order of them: score, language, relevance."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from uuid import UUID
 
 from retrieval_sidecar.search.question import Question
-from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS, Calibration
+from retrieval_sidecar.search.relevance import Calibration
 
-MAX_RESULTS = 5
 W_MEANING, W_KEYWORD, W_REGION = 0.65, 0.25, 0.10
 GLOBAL_REGION = "GLOBAL"
 _GLOBAL_REGION_SCORE = 0.6
@@ -21,6 +20,7 @@ class Candidate:
         meaning: centred cosine with the question, -1..1; None in a degraded search.
         matched: the question's words that it holds, each with its share of all of them, rare ones counting more.
         code: whether it holds a code that the question names.
+        family: what its document has in common with its translations; None of an instruction.
     """
 
     passage_id: int
@@ -35,6 +35,7 @@ class Candidate:
     meaning: float | None
     matched: Mapping[str, float]
     code: bool
+    family: str | None = None
 
     @property
     def words(self) -> float:
@@ -52,7 +53,7 @@ class Ranked:
 
 
 def rank(candidates: Iterable[Candidate], question: Question, *, region: str, calibration: Calibration) -> list[Ranked]:
-    """All candidates, best first; ties are broken by passage id.
+    """All candidates, best first; ties are broken by the order of the question's languages, then by passage id.
 
     Words can only be matched within a language, so their votes reorder the hits of the question's language among the
     places that meaning gave to that language, and never push a hit of another language down.
@@ -66,24 +67,21 @@ def rank(candidates: Iterable[Candidate], question: Question, *, region: str, ca
         score = _Score(question, each, region)
         scored.append(Ranked(each, score.given(keyword), _relevance(each, question, calibration)))
         without_words[each.passage_id] = score.given(0.0)
-    by_meaning = sorted(scored, key=lambda each: (-without_words[each.candidate.passage_id], each.candidate.passage_id))
+    languages = {language: place for place, language in enumerate(question.languages)}
+    by_meaning = sorted(
+        scored,
+        key=lambda each: (
+            -without_words[each.candidate.passage_id],
+            languages.get(each.candidate.language, len(languages)),
+            each.candidate.passage_id,
+        ),
+    )
     own = sorted(
         (each for each in scored if each.candidate.language == question.language),
         key=lambda each: (-each.score, each.candidate.passage_id),
     )
     next_own = iter(own)
     return [next(next_own) if each.candidate.language == question.language else each for each in by_meaning]
-
-
-def select(ranked: Sequence[Ranked]) -> list[Ranked]:
-    """What is given to the agent: relevant, one passage of each document, at most five."""
-    best_by_words = max(ranked, key=lambda each: each.candidate.words, default=None)
-    chosen: dict[UUID, Ranked] = {}
-    for each in ranked:
-        needed = GIVEN_BY_WORDS if each is best_by_words and each.candidate.words > 0 else GIVEN
-        if each.relevance >= needed:
-            chosen.setdefault(each.candidate.id, each)
-    return list(chosen.values())[:MAX_RESULTS]
 
 
 class _Score:
@@ -95,7 +93,7 @@ class _Score:
         swapped = question.is_monologue
         meaning, self._keyword = (W_KEYWORD, W_MEANING) if swapped else (W_MEANING, W_KEYWORD)
         self._has_code = candidate.code and not swapped
-        self._rest = meaning * max(candidate.meaning or 0.0, 0.0) + W_REGION * _region_score(candidate, region)
+        self._rest = meaning * max(candidate.meaning or 0.0, 0.0) + W_REGION * region_score(candidate, region)
 
     def given(self, keyword: float) -> float:
         """The score for a match by words of 0..1; a code is the same in every language and counts as all words."""
@@ -113,7 +111,8 @@ def _relevance(candidate: Candidate, question: Question, calibration: Calibratio
     )
 
 
-def _region_score(candidate: Candidate, region: str) -> float:
+def region_score(candidate: Candidate, region: str) -> float:
+    """1 for the region itself, less for one that holds everywhere, 0 for another."""
     if candidate.region_code == region:
         return 1.0
     return _GLOBAL_REGION_SCORE if candidate.region_code == GLOBAL_REGION else 0.0

@@ -18,8 +18,9 @@ from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
-from retrieval_sidecar.search.ranking import Ranked, rank, select
+from retrieval_sidecar.search.ranking import Ranked, rank
 from retrieval_sidecar.search.relevance import calibration_of
+from retrieval_sidecar.search.selection import MAX_RESULTS, select
 from retrieval_sidecar.search.statement import (
     anything_statement,
     scope_parameters,
@@ -100,6 +101,7 @@ class SearchService:
                     utterance=request.utterance if index == 0 else None,
                     language=request.language,
                     default_language=scope.language,
+                    fallbacks=scope.language_fallbacks,
                 )
                 for index, text in enumerate(texts)
             ]
@@ -159,7 +161,12 @@ class SearchService:
                 vector = None if vectors is None else vectors[index]
                 candidates = await find_candidates(connection, scope, shape, question, vector, deadline)
                 rankings.append(rank(candidates, question, region=region, calibration=calibration))
-            results = _merge([select(ranking) for ranking in rankings])
+            results = _merge(
+                [
+                    select(ranking, question, region=region)
+                    for ranking, question in zip(rankings, questions, strict=True)
+                ]
+            )
             if results:
                 return "ok", results, rankings[0]
             return await self._why_nothing(connection, scope, deadline), (), rankings[0]
@@ -188,14 +195,14 @@ class SearchService:
 
 def _merge(selections: Sequence[Sequence[Ranked]]) -> list[Found]:
     """The results of the question and of its parts in turn, each once, at most five."""
-    parts: dict[UUID, set[int]] = {}
-    best: dict[UUID, Ranked] = {}
+    parts: dict[int, set[int]] = {}
+    best: dict[int, Ranked] = {}
     longest = max(map(len, selections))
     for place in range(longest):
         for index, selection in enumerate(selections):
             if place < len(selection):
                 found = selection[place]
-                best.setdefault(found.candidate.id, found)
+                best.setdefault(found.candidate.passage_id, found)
                 if index > 0:
-                    parts.setdefault(found.candidate.id, set()).add(index - 1)
-    return [Found(ranked, tuple(sorted(parts.get(id_, ())))) for id_, ranked in best.items()][:5]
+                    parts.setdefault(found.candidate.passage_id, set()).add(index - 1)
+    return [Found(ranked, tuple(sorted(parts.get(key, ())))) for key, ranked in best.items()][:MAX_RESULTS]

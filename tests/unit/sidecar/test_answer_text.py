@@ -34,6 +34,67 @@ def test_a_cut_ends_with_a_sentence() -> None:
     assert cut("السعر ثلاثة يورو. هل هذا كثير؟ لا أعرف.", 31) == "السعر ثلاثة يورو. هل هذا كثير؟"
 
 
+@pytest.mark.parametrize(
+    ("content", "limit", "shortened"),
+    [
+        pytest.param(
+            "पार्किंग का शुल्क तीन यूरो है। रविवार को मुफ्त है। साइकिलें हमेशा मुफ्त हैं।",
+            55,
+            "पार्किंग का शुल्क तीन यूरो है। रविवार को मुफ्त है।",
+            id="Hindi",
+        ),
+        pytest.param(
+            "Парковка стоит 3,50 евро в час. По воскресеньям — бесплатно! Велосипеды бесплатны.",
+            70,
+            "Парковка стоит 3,50 евро в час. По воскресеньям — бесплатно!",
+            id="Russian",
+        ),
+        pytest.param(
+            "السعر ٣٫٥ يورو في الساعة. هل الدراجات مجانية؟ نعم، دائماً وفي كل مكان.",
+            50,
+            "السعر ٣٫٥ يورو في الساعة. هل الدراجات مجانية؟",
+            id="Arabic",
+        ),
+        pytest.param(
+            "پارکنگ تین یورو فی گھنٹہ ہے۔ اتوار کو مفت ہے۔ سائیکلیں ہمیشہ مفت ہیں۔",
+            48,
+            "پارکنگ تین یورو فی گھنٹہ ہے۔ اتوار کو مفت ہے۔",
+            id="Urdu",
+        ),
+        pytest.param(
+            "停车每小时三欧元。会员周日免费！自行车免费。", 18, "停车每小时三欧元。会员周日免费！", id="Chinese"
+        ),
+        pytest.param(
+            "Room 4.5 is on floor 2.1 of the hall. It costs €3.50 an hour.",
+            55,
+            "Room 4.5 is on floor 2.1 of the hall.",
+            id="numbers",
+        ),
+        pytest.param(
+            "Prices\n\nThree euros an hour. Members park for free. Bicycles too.",
+            54,
+            "Prices\n\nThree euros an hour. Members park for free.",
+            id="a heading",
+        ),
+        pytest.param(
+            "Prices\n\nThree euros an hour in every garage of the town and on its squares.",
+            40,
+            "Prices\n\nThree euros an hour in every",
+            id="a long sentence after a heading",
+        ),
+        pytest.param(
+            "The garage opens\nat six. It closes\nat ten in winter.",
+            34,
+            "The garage opens\nat six.",
+            id="lines of a page",
+        ),
+        pytest.param("- one thing\n- another thing\n- a third one", 30, "- one thing\n- another thing", id="a list"),
+    ],
+)
+def test_a_cut_ends_with_a_sentence_in_every_script(content: str, limit: int, shortened: str) -> None:
+    assert cut(content, limit).strip() == shortened
+
+
 def test_a_sentence_without_an_end_is_cut_all_the_same() -> None:
     assert cut("a" * 50_000, 2000) == "a" * 2000
     assert cut("word " * 100, 12) == "word word"

@@ -53,14 +53,50 @@ def test_marks_that_carry_no_meaning_do_not_change_the_language() -> None:
 
 @pytest.mark.parametrize("language", languages.SUPPORTED)
 def test_stop_words_are_folded_as_questions_are(language: str) -> None:
-    for word in languages.stop_words(language):
+    assert languages.stop_words(language) <= languages.common_words(language)
+    for word in languages.common_words(language):
         assert words(word) == [word]
 
 
-def test_stop_words_hold_what_says_nothing_and_not_what_does() -> None:
-    assert {"the", "is", "of"} <= languages.stop_words("en")
-    assert not {"parking", "price", "44"} & languages.stop_words("en")
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "the is of what how can you with from don't"),
+        ("ru", "как что у вас есть ли и в на"),
+        ("ar", "في من على هذا التي"),
+        ("de", "wie ist das für mich und der"),
+        ("fr", "est ce que vous avez pour les"),
+        ("es", "cuál es el para los que"),
+        ("it", "che per il non"),
+        ("pt", "que para os"),
+        ("tr", "ve için bu ne"),
+        ("hi", "का के है और"),
+        ("uk", "що це чи як"),
+        ("ur", "اور تو کہ"),
+        ("zh", "的 了"),
+    ],
+)
+def test_stop_words_hold_what_says_nothing(language: str, said: str) -> None:
+    assert set(words(said)) <= languages.stop_words(language)
+
+
+@pytest.mark.parametrize(
+    ("language", "said"),
+    [
+        ("en", "parking price 44 room open number test group bill free help order page new name"),
+        ("ru", "цена номер время день имя второй комната открыт заказ"),
+        ("de", "zimmer offen nummer rechnung tag"),
+        ("es", "tiempo trabajo valor habitación"),
+    ],
+)
+def test_stop_words_hold_nothing_that_may_be_what_is_asked_for(language: str, said: str) -> None:
+    assert not set(words(said)) & languages.stop_words(language)
+
+
+def test_common_words_hold_those_that_tell_nothing_in_a_story() -> None:
+    assert {"room", "open", "number", "the"} <= languages.common_words("en")
+    assert "parking" not in languages.common_words("en")
 
 
 def test_a_language_without_a_list_has_no_stop_words() -> None:
-    assert languages.stop_words("tlh") == frozenset()
+    assert languages.stop_words("tlh") == languages.common_words("tlh") == frozenset()

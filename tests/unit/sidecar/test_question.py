@@ -46,6 +46,40 @@ def test_the_utterance_feeds_words_and_codes_but_not_what_is_embedded() -> None:
     assert "pin44x" in question.codes
 
 
+def test_what_a_caller_says_at_length_leaves_the_question_as_it_is() -> None:
+    story = "Hello, good morning, my cousin told me about the rooms that open late, no wait, not Monday, Thursday. " * 9
+    question = read("late opening on Thursday", utterance=story + "So the code is pin forty-four x, yes?")
+    assert question.text == "late opening on Thursday"
+    assert {"cousin", "thursday", "pin"} <= set(question.words)
+    assert not {"rooms", "open", "the", "hello"} & set(question.words)
+    assert not question.is_monologue
+    assert "pin44x" in question.codes
+
+
+def test_a_common_word_counts_in_a_short_question_and_not_in_a_story() -> None:
+    assert read("which room is open", language="en").words == ("room", "open")
+    told = " ".join(f"thing{number}" for number in range(16))
+    story = read(f"which room is open {told}", language="en")
+    assert story.is_monologue
+    assert not {"room", "open"} & set(story.words)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("pin forty-four x", "en"), ("пин сорок четыре икс", "ru"), ("بين أربعة وأربعون إكس", "ar")],
+)
+def test_a_spoken_code_is_looked_for_and_not_embedded(text: str, language: str) -> None:
+    question = read(text, language=language)
+    assert question.text == text
+    assert "pin44x" in question.codes
+
+
+def test_a_code_is_heard_in_the_texts_language_and_in_the_callers() -> None:
+    question = read("Сколько стоит номер forty-four", language="en")
+    assert question.language == "ru"
+    assert "44" in question.codes
+
+
 def test_words_are_told_once_and_without_those_that_say_nothing() -> None:
     question = read("what is the price of the price list", language="en")
     assert question.words == ("price", "list")

@@ -1,38 +1,19 @@
-"""The order of candidates, and which of them are given."""
+"""The order of candidates."""
 
 from dataclasses import replace
 from typing import Any
-from uuid import UUID
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from retrieval_sidecar.search.question import Question
-from retrieval_sidecar.search.ranking import Candidate, Ranked, rank, select
-from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS, Calibration
+from retrieval_sidecar.search.ranking import Candidate, rank
+from retrieval_sidecar.search.relevance import Calibration
+from retrieval_sidecar.search.selection import select
+from tests.support.candidates import candidate
 
 CALIBRATION = Calibration(intercept=-3.0, meaning=8.0, words=2.0, code=3.0, foreign=0.0)
-
-
-def candidate(number: int, **changes: Any) -> Candidate:
-    values: dict[str, Any] = {
-        "passage_id": number,
-        "is_instruction": False,
-        "id": UUID(int=number),
-        "chunk_index": 0,
-        "title": "t",
-        "content": "c",
-        "source_url": None,
-        "language": "en",
-        "region_code": "DE",
-        "meaning": 0.5,
-        "words": 0.0,
-        "code": False,
-    }
-    values |= changes
-    words = values.pop("words")
-    return Candidate(**values, matched={"word": words} if words else {})
 
 
 def asked(language: str, **changes: Any) -> Question:
@@ -43,10 +24,6 @@ def asked(language: str, **changes: Any) -> Question:
 def ordered(*candidates: Candidate, language: str = "en", region: str = "DE") -> list[int]:
     ranked = rank(candidates, asked(language), region=region, calibration=CALIBRATION)
     return [each.candidate.passage_id for each in ranked]
-
-
-def relevant(number: int, relevance: float, **changes: Any) -> Ranked:
-    return Ranked(candidate(number, **changes), score=0.0, relevance=relevance)
 
 
 FRACTIONS = st.sampled_from([0.0, 0.1, 0.25, 0.5, 0.9, 1.0])
@@ -101,6 +78,13 @@ def test_ties_are_broken_by_passage() -> None:
     assert ordered(*(candidate(number, language="ar") for number in (3, 1, 2))) == [1, 2, 3]
 
 
+def test_equals_come_in_the_order_of_the_languages_wanted() -> None:
+    question = asked("kk", fallbacks=("ru",))
+    equals = [candidate(number, language=language) for number, language in enumerate(("en", "ru", "ar", "kk"))]
+    ranked = rank(equals, question, region="DE", calibration=CALIBRATION)
+    assert [each.candidate.language for each in ranked] == ["kk", "ru", "en", "ar"]
+
+
 @pytest.mark.parametrize("language", ["en", "ar"])
 def test_a_code_wins_over_a_somewhat_nearer_passage_whatever_its_language(language: str) -> None:
     assert ordered(candidate(1, meaning=0.6), candidate(2, meaning=0.4, code=True, language=language)) == [2, 1]
@@ -126,8 +110,9 @@ def test_without_vectors_words_decide() -> None:
 @pytest.mark.parametrize("words", [("one",), ("one", "two"), tuple("abcdef")])
 def test_without_vectors_a_passage_that_holds_every_word_is_given_however_few_they_are(words: tuple[str, ...]) -> None:
     holds_all = candidate(1, meaning=None, words=1.0)
-    ranked = rank([holds_all], asked("en", words=words), region="DE", calibration=CALIBRATION)
-    assert [each.candidate for each in select(ranked)] == [holds_all]
+    question = asked("en", words=words)
+    ranked = rank([holds_all], question, region="DE", calibration=CALIBRATION)
+    assert [each.candidate for each in select(ranked, question, region="DE")] == [holds_all]
 
 
 def test_a_meaning_that_points_away_scores_as_none() -> None:
@@ -137,46 +122,6 @@ def test_a_meaning_that_points_away_scores_as_none() -> None:
 
 def test_nothing_ranked_gives_nothing() -> None:
     assert ordered() == []
-    assert select([]) == []
-
-
-def test_what_is_relevant_enough_is_given_and_nothing_else() -> None:
-    ranked = [relevant(1, GIVEN), relevant(2, GIVEN - 0.01), relevant(3, 0.9), relevant(4, 0.0)]
-    assert [each.candidate.passage_id for each in select(ranked)] == [1, 3]
-
-
-@pytest.mark.parametrize(
-    ("relevance", "words", "is_given"),
-    [
-        (GIVEN_BY_WORDS, 0.8, True),
-        (GIVEN_BY_WORDS - 0.01, 0.8, False),
-        (GIVEN_BY_WORDS, 0.0, False),
-    ],
-)
-def test_the_best_match_by_words_needs_less(relevance: float, words: float, *, is_given: bool) -> None:
-    assert bool(select([relevant(1, relevance, words=words)])) is is_given
-
-
-def test_only_one_passage_is_the_best_match_by_words() -> None:
-    ranked = [relevant(number, 0.4, words=0.8) for number in (1, 2, 3)]
-    assert [each.candidate.passage_id for each in select(ranked)] == [1]
-
-
-def test_a_document_is_given_once_by_its_best_passage() -> None:
-    same = UUID(int=77)
-    ranked = [relevant(1, 0.9, id=same, chunk_index=4), relevant(2, 0.8), relevant(3, 0.7, id=same, chunk_index=0)]
-    assert [each.candidate.passage_id for each in select(ranked)] == [1, 2]
-
-
-def test_at_most_five_documents_are_given() -> None:
-    assert [each.candidate.passage_id for each in select([relevant(n, 0.9) for n in range(9)])] == [0, 1, 2, 3, 4]
-
-
-@given(CANDIDATES)
-def test_selection_keeps_the_order_of_the_ranking(candidates: list[Candidate]) -> None:
-    ranked = rank(candidates, asked("en"), region="DE", calibration=CALIBRATION)
-    chosen = [ranked.index(each) for each in select(ranked)]
-    assert chosen == sorted(chosen)
 
 
 def test_words_count_less_in_a_question_of_few_words() -> None:

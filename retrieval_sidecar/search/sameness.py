@@ -1,0 +1,63 @@
+"""When two passages are one thing to a caller: a text that was loaded twice, or a text and its translation."""
+
+import re
+from collections import Counter
+from dataclasses import dataclass
+from functools import cached_property
+
+from retrieval_sidecar.search.ranking import Candidate
+
+_WORD = re.compile(r"[^\W_]+")
+# Fewer words than this may be an answer to anything ("Yes, free of charge."): the title says to what.
+_WORDS_OF_ITS_OWN = 12
+# How much of the longer of two near-identical texts the shorter one must be.
+_NEARLY_ALL = 0.9
+
+
+def family_of(base: str, source_name: str, external_id: str, language: str) -> str:
+    """What a document and its translations have in common: where they stand, with no part that names a language.
+
+    `faq.en.jsonl` / `delivery-en` and `faq.ru.jsonl` / `delivery-ru` of one base are of one family.
+    """
+    parts = (_without(language, name) for name in (source_name, external_id))
+    return "\0".join((base, *parts))
+
+
+def _without(language: str, name: str) -> str:
+    return " ".join(part for part in _WORD.findall(name.casefold()) if part != language)
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A candidate, to be compared with others."""
+
+    candidate: Candidate
+
+    def is_same(self, other: "Thing") -> bool:
+        """Whether both say the same: word for word, but for a few words added, or each in its language."""
+        one, another = self.candidate, other.candidate
+        if one.is_instruction != another.is_instruction:
+            return False
+        if one.language != another.language and one.family is not None and one.family == another.family:
+            return one.chunk_index == another.chunk_index
+        shorter, longer = sorted((self.words, other.words), key=len)
+        return (
+            len(shorter) >= _NEARLY_ALL * len(longer)
+            and _is_within(shorter, longer)
+            # Another number is another thing.
+            and not any(char.isdigit() for word in Counter(longer) - Counter(shorter) for char in word)
+        )
+
+    @cached_property
+    def words(self) -> list[str]:
+        """What is compared: of a short text with its title."""
+        words = _WORD.findall(self.candidate.content.casefold())
+        if len(words) >= _WORDS_OF_ITS_OWN:
+            return words
+        return _WORD.findall(self.candidate.title.casefold()) + words
+
+
+def _is_within(shorter: list[str], longer: list[str]) -> bool:
+    """Whether all words of one stand in the other in that order."""
+    rest = iter(longer)
+    return all(word in rest for word in shorter)

@@ -1,0 +1,52 @@
+"""What of an order is given to the agent."""
+
+from collections.abc import Sequence
+
+from retrieval_sidecar.search.question import Question
+from retrieval_sidecar.search.ranking import Ranked, region_score
+from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS
+from retrieval_sidecar.search.sameness import Thing
+
+MAX_RESULTS = 5
+
+
+def select(ranked: Sequence[Ranked], question: Question, *, region: str) -> list[Ranked]:
+    """What is given to the agent: relevant, each something else, at most five.
+
+    Of one text that was loaded twice, or in several languages, the version that suits the caller best stands where the
+    best of them stood. A document is given by its best passage; by others too once no other document is left, so that
+    a base of one long document is not one passage to a caller.
+    """
+    best_by_words = max(ranked, key=lambda each: each.candidate.words, default=None)
+    groups: list[list[tuple[Thing, Ranked]]] = []
+    for each in ranked:
+        needed = GIVEN_BY_WORDS if each is best_by_words and each.candidate.words > 0 else GIVEN
+        if each.relevance < needed:
+            continue
+        thing = Thing(each.candidate)
+        same = (group for group in groups if any(thing.is_same(other) for other, _ in group))
+        group = next(same, None)
+        if group is None:
+            groups.append([(thing, each)])
+        else:
+            group.append((thing, each))
+    suits = _Suits(question, region)
+    chosen = [min((each for _, each in group), key=suits.order) for group in groups]
+    best = {each.candidate.id: each for each in reversed(chosen)}
+    first = [each for each in chosen if each is best[each.candidate.id]]
+    further = [each for each in chosen if each is not best[each.candidate.id]]
+    return (first + further)[:MAX_RESULTS]
+
+
+class _Suits:
+    """How well one of several versions of the same suits the caller: by region, then by language, then by rank."""
+
+    def __init__(self, question: Question, region: str) -> None:
+        self._languages = question.languages
+        self._region = region
+
+    def order(self, ranked: Ranked) -> tuple[float, int]:
+        """The least suits best."""
+        language = ranked.candidate.language
+        place = self._languages.index(language) if language in self._languages else len(self._languages)
+        return -region_score(ranked.candidate, self._region), place
