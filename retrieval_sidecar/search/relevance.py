@@ -116,9 +116,9 @@ class Calibration:
         return max(nothing_like_it) < GIVEN_BY_WORDS and min(itself) >= GIVEN
 
 
-# Half-way at a cosine of about .36, of .28 in another language, no word shared: measured on XQuAD, KazQAD and the demo's
-# questions against questions of other sets (docs/search.md). That some passage is near says that there is an answer;
-# which one it is, each passage's own cosine must say too.
+# Half-way at a cosine of about .36, of .28 in another language, no word shared: measured on XQuAD, KazQAD and the
+# demo's questions against questions of other sets (docs/search.md). That some passage is near says that there is an
+# answer; which one it is, each passage's own cosine must say too.
 _DEFAULT = Calibration(intercept=-6.9, meaning=10.0, words=4.0, code=2.0, foreign=1.6, nearest=7.0, neighbours=3.0)
 _BY_MODEL = {
     "multilingual-e5-small-q4": _DEFAULT,

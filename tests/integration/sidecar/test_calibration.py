@@ -10,7 +10,6 @@ from uuid import UUID
 import psycopg
 import pytest
 import pytest_asyncio
-import yaml
 from psycopg.pq import TransactionStatus
 from psycopg.rows import TupleRow
 from psycopg.types.json import Jsonb
@@ -27,7 +26,7 @@ from retrieval_sidecar.search.relevance import calibration_of
 from tests.support.database import TestDatabase, clone
 from tests.support.extended_organization import foreign_items, foreign_organization
 from tests.support.sidecar import TestClock, connected, load, running_sidecar, token_for
-from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, item, organization
+from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, agent, item, organization
 
 NOW = datetime(2026, 12, 1, 12, 0, tzinfo=UTC)
 DEFAULT = calibration_of("fake-words")
@@ -35,26 +34,32 @@ SOME = Wanted(passages=80)
 Connection = psycopg.AsyncConnection[TupleRow]
 
 
+def described(number: int) -> dict[str, Any]:
+    """An item that says the same things in each of its sentences, and that no other item says."""
+    lamp, wood, shelf, tool, guest = (f"{stem}{chr(97 + number // 26)}{chr(97 + number % 26)}" for stem in STEMS)
+    return item(
+        f"item-{number}",
+        f"{lamp} {wood} {shelf}",
+        f"{lamp} {wood} stands beside {shelf} {tool}. {guest} keeps {lamp} near {wood} {shelf}."
+        f" Below {shelf} lies {tool} {lamp} {wood}.",
+    )
+
+
+STEMS = ("lamp", "wood", "shelf", "tool", "guest")
+
+
 @pytest_asyncio.fixture
-async def clinic(
-    postgres: LocalServer, empty_template: str, sample_folder: Path, tmp_path: Path
-) -> AsyncIterator[TestDatabase]:
-    """The demo's organization, large enough to be calibrated, and another one."""
-    items = [json.loads(line) for line in (sample_folder / "items.jsonl").read_text("utf-8").splitlines()]
+async def warehouse(postgres: LocalServer, empty_template: str, tmp_path: Path) -> AsyncIterator[TestDatabase]:
+    """An organization large enough to be calibrated, and another one."""
     with clone(postgres, empty_template) as database:
-        await load(database, tmp_path, clinic_file(sample_folder), items)
+        await load(
+            database,
+            tmp_path,
+            organization(agents=[agent("open", 1, OPEN_NUMBER)]),
+            [described(number) for number in range(50)],
+        )
         await load(database, tmp_path, foreign_organization(), foreign_items())
         yield database
-
-
-def clinic_file(sample_folder: Path) -> dict[str, Any]:
-    read: dict[str, Any] = yaml.safe_load((sample_folder / "organization.yaml").read_text("utf-8"))
-    return read
-
-
-@pytest.fixture
-def clinic_id(sample_folder: Path) -> UUID:
-    return UUID(clinic_file(sample_folder)["organization"]["id"])
 
 
 async def stored_of(connection: Connection, organization_id: UUID) -> Any:
@@ -97,19 +102,19 @@ async def scope_of(database: TestDatabase, organization_id: UUID) -> Scope:
         return await scope_of_agent(organization_id, row[0], None, connection, NOW)
 
 
-async def test_what_is_made_of_the_corpus_is_stored_and_searched_with(clinic: TestDatabase, clinic_id: UUID) -> None:
-    assert (await scope_of(clinic, clinic_id)).calibration == DEFAULT
-    async with connected(clinic, "manage") as connection:
+async def test_what_is_made_of_the_corpus_is_stored_and_searched_with(warehouse: TestDatabase) -> None:
+    assert (await scope_of(warehouse, ORGANIZATION_ID)).calibration == DEFAULT
+    async with connected(warehouse, "manage") as connection:
         statuses: list[TransactionStatus] = []
         report = await calibrate(
             connection,
             FakeEmbedder(),
-            clinic_id,
+            ORGANIZATION_ID,
             SOME,
             now=NOW,
             progress=lambda _done, _total: statuses.append(connection.info.transaction_status),
         )
-        value = await stored_of(connection, clinic_id)
+        value = await stored_of(connection, ORGANIZATION_ID)
         foreign = await stored_of(connection, UUID(foreign_organization()["organization"]["id"]))
     assert report.kept is None
     assert report.after is not None
@@ -117,38 +122,41 @@ async def test_what_is_made_of_the_corpus_is_stored_and_searched_with(clinic: Te
     assert set(statuses) == {TransactionStatus.IDLE}, "no transaction is held while questions are asked"
     read = StoredCalibration.model_validate(value)
     assert (read.made_from, read.answerable, read.unanswerable) == ("corpus", report.answerable, report.unanswerable)
-    assert (await scope_of(clinic, clinic_id)).calibration == report.after.calibration == read.calibration("fake-words")
+    assert (
+        (await scope_of(warehouse, ORGANIZATION_ID)).calibration
+        == report.after.calibration
+        == read.calibration("fake-words")
+    )
     assert foreign is None, "another organization keeps its own"
 
 
-async def test_the_same_corpus_gives_the_same_calibration(clinic: TestDatabase, clinic_id: UUID) -> None:
-    async with connected(clinic, "manage") as connection:
-        first, second = [await calibrate(connection, FakeEmbedder(), clinic_id, SOME, now=NOW) for _ in range(2)]
+async def test_the_same_corpus_gives_the_same_calibration(warehouse: TestDatabase) -> None:
+    async with connected(warehouse, "manage") as connection:
+        first, second = [await calibrate(connection, FakeEmbedder(), ORGANIZATION_ID, SOME, now=NOW) for _ in range(2)]
     assert first == second
 
 
-async def test_it_never_reads_what_another_organization_has(clinic: TestDatabase, clinic_id: UUID) -> None:
-    async with connected(clinic, "manage") as connection:
-        before = await calibrate(connection, FakeEmbedder(), clinic_id, SOME, now=NOW, store=False)
-        await connection.execute("delete from passage where organization_id <> %s", [clinic_id])
-        assert await calibrate(connection, FakeEmbedder(), clinic_id, SOME, now=NOW, store=False) == before
+async def test_it_never_reads_what_another_organization_has(warehouse: TestDatabase) -> None:
+    async with connected(warehouse, "manage") as connection:
+        before = await calibrate(connection, FakeEmbedder(), ORGANIZATION_ID, SOME, now=NOW, store=False)
+        await connection.execute("delete from passage where organization_id <> %s", [ORGANIZATION_ID])
+        assert await calibrate(connection, FakeEmbedder(), ORGANIZATION_ID, SOME, now=NOW, store=False) == before
 
 
-async def test_labelled_questions_are_fitted_on(clinic: TestDatabase, clinic_id: UUID, sample_folder: Path) -> None:
-    rows = [json.loads(line) for line in (sample_folder / "eval.jsonl").read_text("utf-8").splitlines()]
-    questions = [Labelled(query=row["text"], language=row["lang"], expected=row["relevant"]) for row in rows]
-    async with connected(clinic, "manage") as connection:
+async def test_labelled_questions_are_fitted_on(warehouse: TestDatabase) -> None:
+    asked = [f"where is {row['title']} and its tool" for row in map(described, range(30))]
+    questions = [Labelled(query=text, expected=[f"item-{number}"]) for number, text in enumerate(asked)]
+    questions += [Labelled(query=f"who painted picture number {number}", expected=[]) for number in range(15)]
+    nowhere = Labelled(query="a question", expected=["nowhere"])
+    async with connected(warehouse, "manage") as connection:
         report = await calibrate(
-            connection, FakeEmbedder(), clinic_id, Wanted(questions, lost=0.1), now=NOW, store=False
+            connection, FakeEmbedder(), ORGANIZATION_ID, Wanted(questions, lost=0.1), now=NOW, store=False
         )
-        assert await stored_of(connection, clinic_id) is None, "nothing was to be stored"
+        assert await stored_of(connection, ORGANIZATION_ID) is None, "nothing was to be stored"
         with pytest.raises(InvalidRequest) as refused:
-            await calibrate(
-                connection, FakeEmbedder(), clinic_id, Wanted([Labelled(query="a question", expected=["nowhere"])])
-            )
+            await calibrate(connection, FakeEmbedder(), ORGANIZATION_ID, Wanted([nowhere]))
     assert report.made_from == "questions"
-    assert 20 <= report.answerable <= sum(bool(row["relevant"]) for row in rows)
-    assert report.unanswerable >= 10
+    assert (report.answerable, report.unanswerable, report.kept) == (30, 15, None)
     assert refused.value.problems[0].field == "question 1: expected"
 
 
@@ -173,14 +181,14 @@ async def test_a_corpus_of_one_text_keeps_the_models_own(empty_database: TestDat
     assert report.kept is not None
 
 
-async def test_an_organization_or_a_model_that_is_not_there(clinic: TestDatabase, clinic_id: UUID) -> None:
+async def test_an_organization_or_a_model_that_is_not_there(warehouse: TestDatabase) -> None:
     class Another(FakeEmbedder):
         model = "another"
 
-    async with connected(clinic, "manage") as connection:
+    async with connected(warehouse, "manage") as connection:
         with pytest.raises(NotFound):
             await calibrate(connection, FakeEmbedder(), UUID(int=9))
-        report = await calibrate(connection, Another(), clinic_id)
+        report = await calibrate(connection, Another(), ORGANIZATION_ID)
     assert report.kept == "what is stored was embedded by fake-words, not by another"
 
 
