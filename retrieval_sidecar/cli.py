@@ -20,6 +20,9 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from contracts.voice import SearchRequest
 from retrieval_sidecar import migrations
+from retrieval_sidecar.calibration.command import print_report
+from retrieval_sidecar.calibration.questions import read_questions
+from retrieval_sidecar.calibration.run import Report, Wanted, calibrate
 from retrieval_sidecar.database import Connection, Pool, translated_errors
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings import create_embedder
@@ -126,6 +129,37 @@ def search(
         print_outcome(outcome, out, explain=explain)
 
 
+@app.command("calibrate")
+def calibrate_organization(
+    number: Annotated[str | None, typer.Option(help="A number that the organization's agents answer, or")] = None,
+    organization: Annotated[UUID | None, typer.Option(help="its id.")] = None,
+    questions: Annotated[
+        Path | None,
+        typer.Option(
+            exists=True, dir_okay=False, help='Lines of {"query", "language", "expected": [external ids or none]}.'
+        ),
+    ] = None,
+    lost: Annotated[
+        float, typer.Option(min=0.001, max=0.5, help="The share of good questions that may be lost.")
+    ] = 0.05,
+    passages: Annotated[int, typer.Option(min=20, max=5000, help="How many to make questions of, at most.")] = 300,
+    *,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Show what would come of it; store nothing.")] = False,
+) -> None:
+    """Fit the decision that nothing was found to an organization's knowledge.
+
+    From labelled questions, or without any from the knowledge itself.
+    """
+    if (number is None) == (organization is None):
+        _fail("Name the organization by either --number or --organization.")
+    try:
+        wanted = Wanted(None if questions is None else read_questions(questions), passages, lost)
+    except InvalidRequest as error:
+        _fail(_describe(error))
+    report = _run(_calibrate(_settings(), number, organization, wanted, store=not dry_run))
+    print_report(report, out, stored=not dry_run)
+
+
 @app.command("self-test")
 def self_test() -> None:
     """Try each part that a search leans on; exit status 0 when all of them hold."""
@@ -213,6 +247,30 @@ async def _search(settings: Settings, query: str, number: str, caller: str | Non
         return await SearchService(pool, embedder).search(resolve, request, Deadline.after(LONGEST_S))
     finally:
         await pool.close()
+        await embedder.close()
+
+
+async def _calibrate(
+    settings: Settings, number: str | None, organization_id: UUID | None, wanted: Wanted, *, store: bool
+) -> Report:
+    embedder = create_embedder(settings)
+    await embedder.start()
+    columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    try:
+        async with _connected(settings, "manage") as connection:
+            if organization_id is None:
+                organization_id, _ = await agent_of_number(connection, number or "")
+            with Progress(*columns, console=err) as bar:
+                task = bar.add_task("questions", total=None)
+                return await calibrate(
+                    connection,
+                    embedder,
+                    organization_id,
+                    wanted,
+                    store=store,
+                    progress=lambda done, total: bar.update(task, completed=done, total=total),
+                )
+    finally:
         await embedder.close()
 
 

@@ -9,6 +9,7 @@
     a.region_code,
     e.space_id,
     e.model,
+    e.calibration,
     array(
         select c.segment_id from contact_segment c
         where c.organization_id = s.organization_id and c.contact_id = s.contact_id

@@ -1,7 +1,7 @@
 """The scope of one search: what this agent may tell this contact now."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
@@ -10,9 +10,11 @@ from zoneinfo import ZoneInfo
 from psycopg.rows import dict_row
 
 from contracts.voice import InstructionScope, KnowledgeScope, ScopeSnapshot
+from retrieval_sidecar.calibration.stored import read_calibration
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import NotFound
 from retrieval_sidecar.knowledge.validity import minute_of_week
+from retrieval_sidecar.search.relevance import Calibration, calibration_of
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.scope")
@@ -51,6 +53,7 @@ class Scope:
         now: the instant that decides validity.
         minute: minutes of the week on the organization's wall clock.
         space_id, model: the embedding space that answers; None where nothing was indexed yet.
+        calibration: of that space's no-match decision.
     """
 
     organization_id: UUID
@@ -65,6 +68,7 @@ class Scope:
     language_fallbacks: Mapping[str, Sequence[str]]
     space_id: int | None
     model: str | None
+    calibration: Calibration = field(default_factory=lambda: calibration_of(None))
 
 
 async def scope_of_session(key: SessionKey, connection: Connection, now: datetime) -> Scope:
@@ -105,6 +109,9 @@ async def _resolve(connection: Connection, name: str, parameters: dict[str, Any]
         language_fallbacks=row["language_fallbacks"],
         space_id=row["space_id"],
         model=row["model"],
+        calibration=read_calibration(
+            row["calibration"], row["model"], organization_id=parameters["organization_id"], space_id=row["space_id"]
+        ),
     )
 
 

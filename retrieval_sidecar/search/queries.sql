@@ -151,6 +151,21 @@ select exists (
     where /*include eligible*/ and {leg} and /*include confirmed*/
 );
 
+-- name: sample
+-- Passages that a call may hear, for questions to be made of, in an order that depends on their text alone; `siblings`
+-- is how many their document has.
+select
+    p.passage_id, coalesce(i.item_id, n.instruction_id) as document_id, t.chunk_index, p.language,
+    coalesce(i.title, n.title) as title, t.content,
+    count(*) over (partition by i.item_id, n.instruction_id) as siblings
+from passage_vector p
+join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
+left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
+left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
+where /*include eligible*/ and /*include confirmed*/
+order by md5(t.text_hash), p.passage_id
+limit %(passages)s;
+
 -- name: log
 -- A search is a sign of life: the watchdog leaves its call alone.
 with seen as (

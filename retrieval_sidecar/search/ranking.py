@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from uuid import UUID
 
 from retrieval_sidecar.search.question import Question
-from retrieval_sidecar.search.relevance import Calibration
+from retrieval_sidecar.search.relevance import Calibration, Evidence, Surroundings
 
 W_MEANING, W_KEYWORD, W_REGION = 0.65, 0.25, 0.10
 GLOBAL_REGION = "GLOBAL"
@@ -60,12 +60,14 @@ def rank(candidates: Iterable[Candidate], question: Question, *, region: str, ca
     """
     found = list(candidates)
     most_words = max((each.words for each in found), default=0.0) or 1.0
+    surroundings = Surroundings.of(each.meaning for each in found)
     scored: list[Ranked] = []
     without_words: dict[int, float] = {}
     for each in found:
         keyword = each.words / most_words if question.is_monologue else each.words * question.coverage_counts
         score = _Score(question, each, region)
-        scored.append(Ranked(each, score.given(keyword), _relevance(each, question, calibration)))
+        relevance = calibration.relevance(evidence_of(each, question, surroundings))
+        scored.append(Ranked(each, score.given(keyword), relevance))
         without_words[each.passage_id] = score.given(0.0)
     languages = {language: place for place, language in enumerate(question.languages)}
     by_meaning = sorted(
@@ -100,14 +102,15 @@ class _Score:
         return self._rest + self._keyword * (1.0 if self._has_code else keyword)
 
 
-def _relevance(candidate: Candidate, question: Question, calibration: Calibration) -> float:
-    # Without a vector there are only the words, however few.
-    words = candidate.words if candidate.meaning is None else candidate.words * question.coverage_counts
-    return calibration.relevance(
-        candidate.meaning,
-        words,
+def evidence_of(candidate: Candidate, question: Question, surroundings: Surroundings) -> Evidence:
+    """What speaks for a candidate, as the calibration reads it."""
+    return Evidence(
+        meaning=candidate.meaning,
+        # Without a vector there are only the words, however few.
+        words=candidate.words if candidate.meaning is None else candidate.words * question.coverage_counts,
         code=candidate.code,
         is_foreign=candidate.language != question.language,
+        surroundings=surroundings,
     )
 
 

@@ -19,7 +19,6 @@ from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
 from retrieval_sidecar.search.ranking import Ranked, rank
-from retrieval_sidecar.search.relevance import calibration_of
 from retrieval_sidecar.search.selection import MAX_RESULTS, select
 from retrieval_sidecar.search.statement import (
     anything_statement,
@@ -154,13 +153,12 @@ class SearchService:
             return "restricted_empty", (), ()
         if scope.space_id is None or scope.model is None:
             return "no_match", (), ()
-        calibration = calibration_of(scope.model)
         async with self._pool.within(deadline) as connection:
             rankings = []
             for index, question in enumerate(questions):
                 vector = None if vectors is None else vectors[index]
                 candidates = await find_candidates(connection, scope, shape, question, vector, deadline)
-                rankings.append(rank(candidates, question, region=region, calibration=calibration))
+                rankings.append(rank(candidates, question, region=region, calibration=scope.calibration))
             results = _merge(
                 [
                     select(ranking, question, region=region)

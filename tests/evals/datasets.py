@@ -6,11 +6,17 @@ relevant id means that nothing should be found.
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from uuid import UUID
+
+import yaml
 
 SHARED = Path(__file__).parents[3] / "shared" / "data"
+SAMPLE = Path(__file__).parents[2] / "demo" / "sample"
+ORGANIZATION = UUID("e0a10000-0000-4000-8000-000000000001")
+AGENT = UUID("e0a10000-0000-4000-8000-000000000002")
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,19 +29,39 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Query:
+    """What is asked.
+
+    Attributes:
+        relevant: the documents that answer it; none where nothing should be found.
+        agent, caller: who is called, and by which number (E.164).
+    """
+
     id: str
     text: str
     language: str
     relevant: frozenset[str]
+    agent: UUID = AGENT
+    caller: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Dataset:
-    """Documents, and what is asked of them."""
+    """Documents, and what is asked of them.
+
+    Attributes:
+        is_whole: whether these are all the questions, so that the baselines hold.
+        files: what `organization.yaml` and `items.jsonl` hold, where the set has its own.
+    """
 
     name: str
     documents: tuple[Document, ...]
     queries: tuple[Query, ...]
+    is_whole: bool = True
+    files: tuple[dict[str, Any], list[dict[str, Any]]] | None = field(default=None, repr=False)
+
+    @property
+    def organization_id(self) -> UUID:
+        return ORGANIZATION if self.files is None else UUID(self.files[0]["organization"]["id"])
 
     def asking(self, name: str, *, language: str | None = None, answerable: bool | None = None) -> "Dataset":
         """The same documents, some of the queries."""
@@ -54,7 +80,8 @@ class Dataset:
         if limit is None or len(self.queries) <= limit:
             return self
         step = len(self.queries) / limit
-        return replace(self, queries=tuple(self.queries[int(index * step)] for index in range(limit)))
+        chosen = tuple(self.queries[int(index * step)] for index in range(limit))
+        return replace(self, queries=chosen, is_whole=False)
 
 
 def read(folder: Path, corpus: str = "corpus.jsonl") -> Dataset:
@@ -94,6 +121,33 @@ def lines_as_documents(dataset: Dataset) -> Dataset:
         if line.strip()
     ]
     return replace(dataset, documents=tuple(documents))
+
+
+def sample() -> Dataset:
+    """The demo's organization, with its scopes and callers, and the questions that are kept beside it."""
+    organization = yaml.safe_load((SAMPLE / "organization.yaml").read_text("utf-8"))
+    items = list(_rows(SAMPLE / "items.jsonl"))
+    ids = {agent["key"]: UUID(agent["id"]) for agent in organization["agents"]}
+    by_number = {number: ids[agent["key"]] for agent in organization["agents"] for number in agent["numbers"]}
+    written = [
+        Query(row["id"], row["text"], row["lang"], frozenset(row["relevant"]), ids[row["agent"]], row["caller"])
+        for row in _rows(SAMPLE / "eval.jsonl")
+    ]
+    calls = yaml.safe_load((SAMPLE / "questions.yaml").read_text("utf-8"))["calls"]
+    spoken = [
+        Query(
+            f"{call['called']} {number}",
+            question["say"],
+            "en",
+            frozenset(filter(None, [question["expect"].get("external_id")])),
+            by_number[call["called"]],
+            call["caller"],
+        )
+        for call in calls
+        for number, question in enumerate(call["questions"])
+    ]
+    documents = tuple(Document(row["external_id"], row["title"], row["content"], row["language"]) for row in items)
+    return Dataset("sample", documents, (*written, *spoken), files=(organization, items))
 
 
 def _rows(file: Path) -> Iterator[dict[str, Any]]:

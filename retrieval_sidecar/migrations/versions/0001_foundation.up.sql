@@ -242,6 +242,8 @@ create table embedding_space (
     model text not null,
     dimensions integer not null check (dimensions between 1 and 4000),
     active boolean not null default false,
+    -- What `retrieval-sidecar calibrate` made; null is the model's own.
+    calibration jsonb,
     primary key (organization_id, space_id),
     unique (organization_id, model)
 );

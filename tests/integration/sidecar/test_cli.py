@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import psycopg
 import pytest
 
 from tests.support.database import TestDatabase
@@ -89,6 +90,54 @@ def test_explain_says_what_was_found_and_not_given(database: TestDatabase) -> No
     assert "all_instructions, all_knowledge" in done.stdout
     assert "given" in done.stdout
     assert "not relevant" in done.stdout
+
+
+def test_calibrate_shows_what_came_of_it_and_a_dry_run_stores_nothing(
+    empty_database: TestDatabase, sample_folder: Path, tmp_path: Path
+) -> None:
+    sidecar(empty_database, "load", str(sample_folder / "organization.yaml"), str(sample_folder / "items.jsonl"))
+    titles = [json.loads(line) for line in (sample_folder / "items.jsonl").read_text("utf-8").splitlines()[:40]]
+    questions = tmp_path / "questions.jsonl"
+    asked = [{"query": row["title"], "language": row["language"], "expected": [row["external_id"]]} for row in titles]
+    asked += [{"query": f"colour of the {number}th unicorn", "expected": []} for number in range(12)]
+    questions.write_text("\n".join(map(json.dumps, asked)), encoding="utf-8")
+
+    def stored() -> list[object]:
+        with psycopg.connect(empty_database.url("owner")) as connection:
+            return [row[0] for row in connection.execute("select calibration from embedding_space").fetchall()]
+
+    command = ("calibrate", "--number", "+15555550100", "--questions", str(questions), "--lost", "0.1")
+    shown = sidecar(empty_database, *command, "--dry-run")
+    assert shown.returncode == 0, shown.stderr
+    assert "labelled questions" in shown.stdout
+    assert "the model's own" in shown.stdout
+    assert "this was a dry run" in shown.stdout
+    assert stored() == [None]
+    done = sidecar(empty_database, *command)
+    assert "Stored; the next search uses it." in done.stdout, done.stdout + done.stderr
+    assert stored() != [None]
+
+
+def test_calibrate_says_why_a_small_corpus_keeps_the_models_own(database: TestDatabase) -> None:
+    done = sidecar(database, "calibrate", "--organization", str(ORGANIZATION_ID))
+    assert done.returncode == 0, done.stderr
+    assert "The model's own calibration stays" in done.stdout
+    assert "are too few" in done.stdout
+
+
+def test_calibrate_names_what_is_wrong_with_its_arguments(database: TestDatabase, tmp_path: Path) -> None:
+    assert "either --number or --organization" in sidecar(database, "calibrate").stderr
+    unknown = sidecar(database, "calibrate", "--number", "+15555550888")
+    assert "must be a number that an agent answers" in unknown.stderr
+    missing = sidecar(database, "calibrate", "--organization", "99999999-9999-4999-8999-999999999999")
+    assert (missing.returncode, missing.stderr.splitlines()[-1]) == (1, "Not found.")
+    questions = tmp_path / "questions.jsonl"
+    questions.write_text('{"query": "when"}\nnothing\n', encoding="utf-8")
+    bad = sidecar(database, "calibrate", "--number", OPEN_NUMBER, "--questions", str(questions))
+    assert bad.returncode == 1
+    assert "line 1: expected" in bad.stderr
+    assert "line 2: line" in bad.stderr
+    assert "Traceback" not in bad.stderr
 
 
 def test_self_test_says_of_each_part_whether_it_holds(database: TestDatabase) -> None:
