@@ -42,6 +42,14 @@ class Embedders:
         """The embedder of a model; None where that is not configured here."""
         return None if model is None else self._by_model.get(model)
 
+    def require(self, model: str) -> None:
+        """Hold that a model is configured. Raises ConfigurationError."""
+        if model not in self._by_model:
+            raise ConfigurationError(
+                f"{model} is not configured here: a sidecar with these settings would search by words alone."
+                f" Configured: {', '.join(self.models)}"
+            )
+
     async def start(self) -> None:
         """Load all of them. Raises ConfigurationError where one cannot be."""
         await asyncio.gather(*(embedder.start() for embedder in self))
