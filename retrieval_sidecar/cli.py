@@ -2,8 +2,8 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Coroutine, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -17,6 +17,7 @@ from aiohttp import web
 from pgvector.psycopg import register_vector_async
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
 
 from contracts.voice import SearchRequest
 from retrieval_sidecar import migrations
@@ -25,10 +26,22 @@ from retrieval_sidecar.calibration.questions import read_questions
 from retrieval_sidecar.calibration.run import Report, Wanted, calibrate
 from retrieval_sidecar.database import Connection, Pool, translated_errors
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
-from retrieval_sidecar.embeddings import create_embedder
+from retrieval_sidecar.embeddings import Embedders, create_embedders
 from retrieval_sidecar.errors import InvalidRequest, SidecarError
+from retrieval_sidecar.ingest.indexing import Progress as Indexed
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.ingest.load import Loaded, load_organization
+from retrieval_sidecar.ingest.organization_file import OrganizationFile
+from retrieval_sidecar.ingest.reembedding import reembed as reembed_organization
+from retrieval_sidecar.ingest.spaces import (
+    SpaceState,
+    all_organizations,
+    describe_spaces,
+    drop_space,
+    read_spaces,
+    require_embedders,
+    switch_to,
+)
 from retrieval_sidecar.knowledge.agents import agent_of_number
 from retrieval_sidecar.knowledge.phone_numbers import to_e164
 from retrieval_sidecar.scope.resolve import scope_of_agent
@@ -99,9 +112,16 @@ def health(
 def load(
     organization: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="organization.yaml")],
     items: Annotated[Path, typer.Argument(exists=True, dir_okay=False, help="items.jsonl")],
+    *,
+    forget_space: Annotated[
+        list[str] | None,
+        typer.Option(
+            help="A model that is not configured any more, whose vectors are given up; several times if need be."
+        ),
+    ] = None,
 ) -> None:
     """Load an organization from its files and make it searchable; the same files again change nothing."""
-    loaded, passages = _run(_load(_settings(), organization, items))
+    loaded, passages = _run(_load(_settings(), organization, items, forget_space or []))
     out.print(
         f"{loaded.items} items, {loaded.instructions} instructions, {loaded.agents} agents;"
         f" {passages} passages searchable"
@@ -160,6 +180,57 @@ def calibrate_organization(
     print_report(report, out, stored=not dry_run)
 
 
+@app.command()
+def reembed(
+    *,
+    organization: Annotated[
+        list[UUID] | None, typer.Option(help="Whose knowledge; may be given several times.")
+    ] = None,
+    everyone: Annotated[bool, typer.Option("--all", help="That of every organization.")] = False,
+    no_switch: Annotated[
+        bool, typer.Option("--no-switch", help="Embed only; searches go on by the model that answers now.")
+    ] = False,
+    switch_to_model: Annotated[
+        str | None,
+        typer.Option("--switch-to", metavar="MODEL", help="Embed nothing: search by this model, which is complete."),
+    ] = None,
+    drop: Annotated[
+        str | None,
+        typer.Option(metavar="MODEL", help="Embed nothing: remove the vectors of this model, which does not answer."),
+    ] = None,
+) -> None:
+    """Change the embedding model to the one of ANSWERLINE_EMBEDDER, while the old one answers.
+
+    Interrupted, it goes on from there when it is called again. See docs/search.md, "Changing the model".
+    """
+    if (organization is None) != everyone:
+        _fail("Say whose knowledge: --organization ID, or --all")
+    if sum([no_switch, switch_to_model is not None, drop is not None]) > 1:
+        _fail("Choose one of --no-switch, --switch-to and --drop.")
+    _run(_reembed(_settings(), organization, switch=not no_switch, switch_to_model=switch_to_model, drop=drop))
+
+
+@app.command()
+def spaces(
+    organization: Annotated[UUID, typer.Option(help="Whose knowledge.")],
+) -> None:
+    """List the models that an organization's passages have vectors of, and which of them answers."""
+
+    async def describe() -> list[SpaceState]:
+        async with _connected(_settings(), "manage") as connection:
+            await _require_organizations(connection, [organization])
+            return await describe_spaces(connection, organization)
+
+    table = Table(box=None, pad_edge=False)
+    for heading in ("model", "dimensions", "passages", "complete", "active"):
+        table.add_column(heading, justify="right" if heading in ("dimensions", "passages") else "left")
+    for space in _run(describe()):
+        complete = "yes" if space.is_complete else f"no: {space.embedded} of {space.texts} texts embedded"
+        passages = f"{space.vectors} of {space.passages}"
+        table.add_row(space.model, str(space.dimensions), passages, complete, "yes" if space.active else "no")
+    out.print(table)
+
+
 @app.command("self-test")
 def self_test() -> None:
     """Try each part that a search leans on; exit status 0 when all of them hold."""
@@ -213,79 +284,111 @@ async def _health(url: str) -> None:
         raise typer.Exit(1)
 
 
-async def _load(settings: Settings, organization: Path, items: Path) -> tuple[Loaded, int]:
-    embedder = create_embedder(settings)
-    await embedder.start()
-    columns = (TextColumn("embedding"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    try:
-        async with _connected(settings, "manage") as connection:
-            loaded = await load_organization(connection, organization, items)
-            with Progress(*columns, console=err) as bar:
-                task = bar.add_task("embedding", total=None)
-                passages = await index_organization(
-                    connection,
-                    embedder,
-                    loaded.organization_id,
-                    progress=lambda done, total: bar.update(task, completed=done, total=total),
-                )
-    finally:
-        await embedder.close()
+async def _load(settings: Settings, organization: Path, items: Path, forget: list[str]) -> tuple[Loaded, int]:
+    async with _started(settings) as embedders, _connected(settings, "manage") as connection:
+        # Before anything is changed that could not be searched then.
+        organization_id = OrganizationFile.read(organization).organization.id
+        require_embedders(await read_spaces(connection, organization_id), embedders, forget)
+        loaded = await load_organization(connection, organization, items)
+        with _bar("embedding") as progress:
+            passages = await index_organization(
+                connection, embedders, organization_id, forget=forget, progress=progress
+            )
     return loaded, passages
 
 
+async def _reembed(
+    settings: Settings,
+    organizations: list[UUID] | None,
+    *,
+    switch: bool,
+    switch_to_model: str | None,
+    drop: str | None,
+) -> None:
+    async with _connected(settings, "manage") as connection:
+        organizations = organizations or await all_organizations(connection)
+        await _require_organizations(connection, organizations)
+        if drop is not None:
+            for organization_id in organizations:
+                await drop_space(connection, organization_id, drop)
+                out.print(f"{organization_id}: {drop} is dropped")
+            return
+        if switch_to_model is not None:
+            create_embedders(settings).require(switch_to_model)
+            for organization_id in organizations:
+                await switch_to(connection, organization_id, switch_to_model)
+                out.print(f"{organization_id}: searched by {switch_to_model}")
+            return
+        async with _started(settings) as embedders:
+            for organization_id in organizations:
+                with _bar("embedding") as progress:
+                    passages = await reembed_organization(
+                        connection, embedders, organization_id, switch=switch, progress=progress
+                    )
+                model = embedders.preferred.model
+                done = f"searched by {model}" if switch else f"{model} is complete"
+                out.print(f"{organization_id}: {done}, {passages} passages")
+
+
+async def _require_organizations(connection: Connection, organizations: list[UUID]) -> None:
+    if unknown := set(organizations) - set(await all_organizations(connection)):
+        _fail(f"There is no organization {', '.join(map(str, unknown))}.")
+
+
 async def _search(settings: Settings, query: str, number: str, caller: str | None) -> Outcome:
-    embedder = create_embedder(settings)
-    await embedder.start()
     pool = Pool(settings.conninfo("voice"), 1)
     try:
-        async with translated_errors():
+        async with _started(settings) as embedders, translated_errors():
             await pool.open(wait=True)
             async with pool.connection() as connection:
                 organization_id, agent_id = await agent_of_number(connection, number)
-        request = SearchRequest(org_id=organization_id, agent_id=agent_id, query=query[:500])
-        resolve = partial(scope_of_agent, organization_id, agent_id, to_e164(caller))
-        return await SearchService(pool, embedder).search(resolve, request, Deadline.after(LONGEST_S))
+            request = SearchRequest(org_id=organization_id, agent_id=agent_id, query=query[:500])
+            resolve = partial(scope_of_agent, organization_id, agent_id, to_e164(caller))
+            return await SearchService(pool, embedders).search(resolve, request, Deadline.after(LONGEST_S))
     finally:
         await pool.close()
-        await embedder.close()
 
 
 async def _calibrate(
     settings: Settings, number: str | None, organization_id: UUID | None, wanted: Wanted, *, store: bool
 ) -> Report:
-    embedder = create_embedder(settings)
-    await embedder.start()
-    columns = (TextColumn("questions"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    try:
-        async with _connected(settings, "manage") as connection:
-            if organization_id is None:
-                organization_id, _ = await agent_of_number(connection, number or "")
-            with Progress(*columns, console=err) as bar:
-                task = bar.add_task("questions", total=None)
-                return await calibrate(
-                    connection,
-                    embedder,
-                    organization_id,
-                    wanted,
-                    store=store,
-                    progress=lambda done, total: bar.update(task, completed=done, total=total),
-                )
-    finally:
-        await embedder.close()
+    async with _started(settings) as embedders, _connected(settings, "manage") as connection:
+        if organization_id is None:
+            organization_id, _ = await agent_of_number(connection, number or "")
+        with _bar("questions") as progress:
+            return await calibrate(connection, embedders, organization_id, wanted, store=store, progress=progress)
 
 
 async def _self_test(settings: Settings) -> bool:
-    embedder = create_embedder(settings)
+    embedders = create_embedders(settings)
     all_hold = True
     try:
         async with _connected(settings, "voice") as connection:
-            async for check in run_checks(connection, embedder):
+            async for check in run_checks(connection, embedders):
                 all_hold &= check.ok
                 mark = "[green]ok[/]" if check.ok else "[red]failed[/]"
                 out.print(f"{mark} {check.name}: {check.found}" + ("" if check.ok else f". {check.hint}"))
     finally:
-        await embedder.close()
+        await embedders.close()
     return all_hold
+
+
+@contextmanager
+def _bar(what: str) -> Iterator[Indexed]:
+    columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err) as bar:
+        task = bar.add_task(what, total=None)
+        yield lambda done, total: bar.update(task, completed=done, total=total)
+
+
+@asynccontextmanager
+async def _started(settings: Settings) -> AsyncIterator[Embedders]:
+    embedders = create_embedders(settings)
+    try:
+        await embedders.start()
+        yield embedders
+    finally:
+        await embedders.close()
 
 
 @asynccontextmanager

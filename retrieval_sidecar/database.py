@@ -2,8 +2,9 @@
 
 import math
 import select
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
+from typing import TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -19,6 +20,7 @@ from retrieval_sidecar.sql import load as load_sql
 _SQL = load_sql("retrieval_sidecar", "database.sql")
 
 Connection = AsyncConnection[TupleRow]
+_T = TypeVar("_T")
 
 _PATIENCE_S = 3.0  # for a free connection; then the load is shed
 # A parallel plan costs more than it saves at this size (measured: 3.6, 6.2 and 8.6 ms with 0, 1 and 2 workers), and
@@ -74,6 +76,22 @@ class Pool(AsyncConnectionPool[Connection]):
         patience_s = min(_PATIENCE_S, deadline.remaining())
         async with self._gate.passed(patience_s), self.connection(patience_s) as connection:
             yield connection
+
+    async def read(self, deadline: Deadline, work: Callable[[Connection], Awaitable[_T]]) -> _T:
+        """What comes of reading on a connection, once more on another where that one broke: it must change nothing.
+
+        The pool tries a connection before it gives it away; one that the server ends right then breaks in use.
+        Raises what `work` does, and Unavailable as `within` does.
+        """
+        used: Connection | None = None
+        try:
+            async with self.within(deadline) as used:
+                return await work(used)
+        except psycopg.OperationalError:
+            if used is None or not used.broken:
+                raise
+        async with self.within(deadline) as connection:
+            return await work(connection)
 
 
 @asynccontextmanager

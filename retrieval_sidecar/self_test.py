@@ -7,7 +7,7 @@ from typing import Any
 from contracts import pins
 from retrieval_sidecar import migrations
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.embeddings import Embedder
+from retrieval_sidecar.embeddings import Embedders
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar", "self_test.sql")
@@ -30,7 +30,7 @@ class Check:
     hint: str
 
 
-async def run_checks(connection: Connection, embedder: Embedder) -> AsyncIterator[Check]:
+async def run_checks(connection: Connection, embedders: Embedders) -> AsyncIterator[Check]:
     """Try everything in turn, on a connection of the voice role; changes nothing."""
     pin = pins.voice()
     yield Check("contract", ok=True, found=f"voice {pin.version} {pin.sha256[:12]}", hint="")
@@ -54,15 +54,28 @@ async def run_checks(connection: Connection, embedder: Embedder) -> AsyncIterato
         "Connect as answerline_voice: set ANSWERLINE_VOICE_DATABASE_URL.",
     )
 
-    await embedder.start()
-    rows = await embedder.embed_queries(["opening hours", "when are you open", "tax on timber"])
-    near, far = float(rows[0] @ rows[1]), float(rows[0] @ rows[2])
+    cursor = await connection.execute(_SQL["active_models"])
+    active: dict[str | None, int] = dict(await cursor.fetchall())
+    missing = [model for model in active if model is not None and embedders.get(model) is None]
     yield Check(
-        f"embedder {embedder.model}",
-        embedder.model == "fake-words" or near > far,
-        f"{rows.shape[1]} dimensions, {near:.3f} against {far:.3f}",
-        "Like texts are not nearer than unlike ones: the model is not an embedding model.",
+        "embedding models",
+        not missing,
+        ", ".join(f"{count} organizations by {model or 'none yet'}" for model, count in active.items())
+        or "none in use",
+        f"Those by {', '.join(missing)} are searched by words alone: set ANSWERLINE_EMBEDDER… or"
+        " ANSWERLINE_PREVIOUS_EMBEDDER… to it, or call retrieval-sidecar reembed --all.",
     )
+
+    await embedders.start()
+    for embedder in embedders:
+        rows = await embedder.embed_queries(["opening hours", "when are you open", "tax on timber"])
+        near, far = float(rows[0] @ rows[1]), float(rows[0] @ rows[2])
+        yield Check(
+            f"embedder {embedder.model}",
+            embedder.model == "fake-words" or near > far,
+            f"{rows.shape[1]} dimensions, {near:.3f} against {far:.3f}",
+            "Like texts are not nearer than unlike ones: the model is not an embedding model.",
+        )
 
 
 async def _row(connection: Connection, name: str) -> Any:

@@ -14,3 +14,11 @@ select string_agg(table_name, ', ') from unnest(array[
     'instruction', 'passage', 'passage_vector', 'contact_segment', 'voice_token', 'voice_token_grant'
 ]) table_name
 where has_table_privilege(table_name, 'insert, update, delete');
+
+-- name: active_models
+-- By which models how many organizations are searched; null where nothing was indexed yet.
+select e.model, count(*)
+from organization o
+left join embedding_space e on e.organization_id = o.organization_id and e.active
+group by e.model
+order by e.model;

@@ -1,11 +1,29 @@
 """Every setting of the sidecar; the only reader of its environment."""
 
+from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from retrieval_sidecar.errors import ConfigurationError
+
+EmbedderKind = Literal["local", "openai", "fake"]
+_OPENAI_URL = "https://api.openai.com/v1"
+_OPENAI_MODEL = "text-embedding-3-small"
+_OPENAI_DIMENSIONS = 1536
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderChoice:
+    """Which embedder, and the variables' `prefix` that says so; all but the first two are for openai."""
+
+    prefix: str
+    embedder: EmbedderKind
+    base_url: str
+    api_key: SecretStr | None
+    model: str
+    dimensions: int
 
 
 class Settings(BaseSettings):
@@ -37,14 +55,26 @@ class Settings(BaseSettings):
     pool_queue: int = Field(
         default=64, ge=0, description="Requests that may wait for a database connection; more are refused with 503."
     )
-    embedder: Literal["local", "openai", "fake"] = Field(
+    embedder: EmbedderKind = Field(
         default="local",
         description="local: multilingual-e5-small in the process; openai: any compatible endpoint.",
     )
-    embedding_base_url: str = Field(default="https://api.openai.com/v1", description="For embedder=openai.")
+    embedding_base_url: str = Field(default=_OPENAI_URL, description="For embedder=openai.")
     embedding_api_key: SecretStr | None = Field(default=None, description="For embedder=openai.")
-    embedding_model: str = Field(default="text-embedding-3-small", description="For embedder=openai.")
-    embedding_dimensions: int = Field(default=1536, ge=1, le=4000, description="For embedder=openai.")
+    embedding_model: str = Field(default=_OPENAI_MODEL, description="For embedder=openai.")
+    embedding_dimensions: int = Field(
+        default=_OPENAI_DIMENSIONS, ge=1, le=4000, description="For embedder=openai; a part of the model's name."
+    )
+    previous_embedder: EmbedderKind | None = Field(
+        default=None,
+        description="While the model is changed: the one that answers until `reembed` has switched to the other.",
+    )
+    previous_embedding_base_url: str = Field(default=_OPENAI_URL, description="For previous_embedder=openai.")
+    previous_embedding_api_key: SecretStr | None = Field(default=None, description="For previous_embedder=openai.")
+    previous_embedding_model: str = Field(default=_OPENAI_MODEL, description="For previous_embedder=openai.")
+    previous_embedding_dimensions: int = Field(
+        default=_OPENAI_DIMENSIONS, ge=1, le=4000, description="For previous_embedder=openai."
+    )
     embedding_timeout_s: float = Field(
         default=2.0, gt=0, description="For embedder=openai: seconds until a question's vector is given up for words."
     )
@@ -86,6 +116,32 @@ class Settings(BaseSettings):
                 for problem in error.errors(include_input=False, include_url=False)
             ]
             raise ConfigurationError("Set these variables:\n  " + "\n  ".join(lines)) from None
+
+    @property
+    def embedder_choice(self) -> EmbedderChoice:
+        """The embedder that organizations are to be searched by."""
+        return EmbedderChoice(
+            "ANSWERLINE_",
+            self.embedder,
+            self.embedding_base_url,
+            self.embedding_api_key,
+            self.embedding_model,
+            self.embedding_dimensions,
+        )
+
+    @property
+    def previous_embedder_choice(self) -> EmbedderChoice | None:
+        """The embedder that some are still searched by; queue, timeout and breaker are set as the other's are."""
+        if self.previous_embedder is None:
+            return None
+        return EmbedderChoice(
+            "ANSWERLINE_PREVIOUS_",
+            self.previous_embedder,
+            self.previous_embedding_base_url,
+            self.previous_embedding_api_key,
+            self.previous_embedding_model,
+            self.previous_embedding_dimensions,
+        )
 
     def conninfo(self, role: Literal["voice", "owner", "manage"]) -> str:
         """The libpq URL of a role."""

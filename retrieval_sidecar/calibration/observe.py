@@ -13,7 +13,8 @@ from retrieval_sidecar.calibration.samples import Made
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
-from retrieval_sidecar.embeddings.centering import ANY_LANGUAGE, center
+from retrieval_sidecar.embeddings.base import unit_rows
+from retrieval_sidecar.embeddings.centering import ANY_LANGUAGE
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
@@ -37,8 +38,8 @@ class Centers:
 
     def cosine(self, passage: Vectors, language: str, query: Vectors, asked_in: str) -> float:
         """Of a passage and a question as the embedder gave them, once both are centred."""
-        one = center(passage, self.of_passages.get(language, self.of_passages[ANY_LANGUAGE]))
-        other = center(query, self.of_queries.get(asked_in, self.of_queries[ANY_LANGUAGE]))
+        one = unit_rows(passage - self.of_passages.get(language, self.of_passages[ANY_LANGUAGE]))
+        other = unit_rows(query - self.of_queries.get(asked_in, self.of_queries[ANY_LANGUAGE]))
         return float(one @ other)
 
 

@@ -18,7 +18,7 @@ from retrieval_sidecar.calibration.refusal import Refusal, refusal_of
 from retrieval_sidecar.calibration.samples import Made, Sampled, are_lines, made_from, unrelated
 from retrieval_sidecar.calibration.stored import Coefficients, StoredCalibration
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.embeddings import Embedder
+from retrieval_sidecar.embeddings import Embedder, Embedders
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest, NotFound
 from retrieval_sidecar.knowledge.validity import minute_of_week
 from retrieval_sidecar.scope.resolve import Scope
@@ -92,7 +92,7 @@ class Wanted:
 
 async def calibrate(
     connection: Connection,
-    embedder: Embedder,
+    embedders: Embedder | Embedders,
     organization_id: UUID,
     wanted: Wanted = Wanted(),
     *,
@@ -104,6 +104,7 @@ async def calibrate(
 
     Args:
         connection: of the management role, in autocommit.
+        embedders: one for the model of the active space; where there is none, nothing is fitted.
         store: False to write nothing.
         progress: called with (questions observed, questions in all).
 
@@ -115,8 +116,9 @@ async def calibrate(
     nothing = Report(scope.model, "corpus" if wanted.questions is None else "questions")
     if scope.space_id is None:
         return replace(nothing, kept="nothing is indexed yet")
-    if scope.model != embedder.model:
-        return replace(nothing, kept=f"what is stored was embedded by {scope.model}, not by {embedder.model}")
+    embedder = Embedders.of(embedders).get(scope.model)
+    if embedder is None:
+        return replace(nothing, kept=f"what is stored was embedded by {scope.model}, which is not configured here")
     centers = await read_centers(connection, organization_id, scope.space_id)
     sampled = await _sample(connection, scope, wanted.passages)
     if not sampled or not centers.of_passages:

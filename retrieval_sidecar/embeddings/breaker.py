@@ -11,6 +11,11 @@ from retrieval_sidecar.errors import EmbedderUnavailable
 
 log = structlog.get_logger()
 
+# A caller who leaves says nothing of the service, unless the service had kept him waiting: of questions whose deadlines
+# are all shorter than the patience, none would ever count, and each would cost its whole deadline. A service that is
+# well answers in less than this share of the patience.
+_LATE_SHARE = 0.25
+
 
 class CircuitBreaker(EmbedderWrapper):
     """Closed, it passes questions on. After failures in a row it opens and refuses them at once.
@@ -33,7 +38,8 @@ class CircuitBreaker(EmbedderWrapper):
         Args:
             failures: so many in a row open the circuit.
             pause_s: seconds that it stays open.
-            patience_s: seconds after which a request counts as failed, its retries included.
+            patience_s: seconds after which a request counts as failed, its retries included; a quarter of them where
+                its caller has left by then.
         """
         super().__init__(inner)
         self._failures_to_open = failures
@@ -46,6 +52,7 @@ class CircuitBreaker(EmbedderWrapper):
 
     async def embed_queries(self, texts: Sequence[str]) -> Vectors:
         is_trial = self._admit()
+        asked = self._clock()
         try:
             async with asyncio.timeout(self._patience_s):
                 rows = await self._inner.embed_queries(texts)
@@ -55,8 +62,12 @@ class CircuitBreaker(EmbedderWrapper):
         except TimeoutError as error:
             self._failed(is_trial=is_trial)
             raise EmbedderUnavailable("The embedding service does not answer in time.") from error
+        except asyncio.CancelledError:
+            if self._clock() - asked >= _LATE_SHARE * self._patience_s:
+                self._failed(is_trial=is_trial)
+            raise
         finally:
-            # Also of one whose caller left, which says nothing of the service: the next one is tried.
+            # Also of one whose caller left at once: the next one is tried.
             if is_trial:
                 self._is_trying = False
         self._succeeded()

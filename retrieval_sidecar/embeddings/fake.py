@@ -12,9 +12,14 @@ from retrieval_sidecar.text.normalize import words
 class FakeEmbedder:
     """The sum of one random direction for each word, so that cosine is word overlap."""
 
-    model = "fake-words"
-    dimensions = 64
+    model: str = "fake-words"
+    dimensions: int = 64
     max_tokens = 510
+
+    def __init__(self, model: str | None = None, dimensions: int | None = None) -> None:
+        """Make one; of another name and length of vectors, where they are given."""
+        self.model = model or type(self).model
+        self.dimensions = dimensions or type(self).dimensions
 
     async def start(self) -> None:
         return

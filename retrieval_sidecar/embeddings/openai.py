@@ -24,12 +24,17 @@ class _Transient(Exception):
 
 
 class OpenAIEmbedder:
-    """POST {base_url}/embeddings. The caller's deadline bounds the retries, by cancelling them."""
+    """POST {base_url}/embeddings. The caller's deadline bounds the retries, by cancelling them.
+
+    One model can be asked for vectors of several lengths, which cannot be compared: the name recorded with the vectors
+    is that of both, such as `text-embedding-3-small@1536`.
+    """
 
     max_tokens = 8000
 
     def __init__(self, base_url: str, api_key: str, model: str, dimensions: int) -> None:
-        self.model = model
+        self.model = f"{model}@{dimensions}"
+        self._requested = model
         self.dimensions = dimensions
         self._url = base_url.rstrip("/") + "/embeddings"
         self._headers = {"Authorization": f"Bearer {api_key}"}
@@ -71,7 +76,7 @@ class OpenAIEmbedder:
     async def _post(self, texts: Sequence[str]) -> Any:
         if self._session is None:
             raise EmbedderUnavailable("The embedder is not started yet.")
-        body = {"model": self.model, "input": list(texts), "dimensions": self.dimensions}
+        body = {"model": self._requested, "input": list(texts), "dimensions": self.dimensions}
         try:
             async with self._session.post(self._url, json=body) as response:
                 if response.status in _RETRIED:

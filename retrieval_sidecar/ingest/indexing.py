@@ -1,183 +1,241 @@
-"""From documents to passages that can be searched, in one swap."""
+"""From documents to passages that can be searched, in one swap.
 
-from collections import defaultdict
-from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass
-from hashlib import blake2b
+What has changed since the last time is cut into passages and embedded, by the model of every space that is kept, while
+the old passages answer. Then one transaction replaces them in all spaces at once. Documents that say what they said
+keep their passages and vectors.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
-import numpy as np
-from pgvector import HalfVector, Vector
+from pgvector import Vector
 
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.embeddings import Embedder, Vectors
-from retrieval_sidecar.embeddings.centering import center, centers, language_samples
-from retrieval_sidecar.ingest.passages import Passage, split
-from retrieval_sidecar.ingest.tokens import TokenLimit
+from retrieval_sidecar.embeddings import Embedder, Embedders
+from retrieval_sidecar.embeddings.centering import Center, Mean, centers, has_drifted
+from retrieval_sidecar.errors import Unavailable
+from retrieval_sidecar.ingest.kept_vectors import Samples, keep, missing, sample_vectors
+from retrieval_sidecar.ingest.passages import Passage
+from retrieval_sidecar.ingest.plan import Document, Plan, Target, make_plan
+from retrieval_sidecar.ingest.spaces import read_spaces
+from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text import codes
 from retrieval_sidecar.text.normalize import words
 
 _SQL = load_sql("retrieval_sidecar.ingest")
-_BATCH = 32
+_ROUNDS = 20
 # A word that more passages hold finds none (measured: 3 to 5 µs for each that it would find).
 _COMMON = 500
+# A bulk change leaves the old rows behind; scans slow down until they are gone (measured: 3.1 to 5.6 ms for 10,000).
+# A few are left to autovacuum: a vacuum reads the index of all organizations' passages.
+_VACUUM_FROM = 1_000
 
 Progress = Callable[[int, int], None]
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
-    item_id: UUID | None
-    instruction_id: UUID | None
-    language: str
-    passage: Passage
+class _Outdated(Exception):
+    """What was read does not hold any more; never leaves this module."""
 
 
 async def index_organization(
     connection: Connection,
-    embedder: Embedder,
+    embedders: Embedder | Embedders,
     organization_id: UUID,
     *,
+    into: Embedder | None = None,
+    forget: Sequence[str] = (),
     progress: Progress = lambda _done, _total: None,
 ) -> int:
-    """Make every document of an organization searchable; returns how many passages that took.
+    """Make every document of an organization searchable; returns how many passages it has then.
 
-    Embeds what is new, from the cache otherwise, and only then replaces all passages, vectors and language means in
-    one transaction: until it commits, the old ones answer.
+    Interrupted, it goes on where it was: what is embedded is kept as it goes. A first space is that of the preferred
+    embedder, and active.
 
     Args:
-        progress: called with (passages embedded, passages in all).
+        embedders: one for the model of each complete space.
+        into: fill this embedder's space too, if it is not complete.
+        forget: models whose spaces go in the same transaction.
+        progress: called with (texts embedded, texts in all) of what this run needs.
+
+    Raises:
+        ConfigurationError: there are changes that a complete space could not follow; nothing is written.
+        EmbedderUnavailable: the next run goes on.
+        Unavailable: documents were changed faster than they could be embedded.
     """
-    scope: dict[str, Any] = {"organization_id": organization_id}
-    entries = await _entries(connection, scope, TokenLimit(embedder))
-    async with connection.transaction():
-        space = await connection.execute(
-            _SQL["active_space"],
-            scope | {"model": embedder.model, "dimensions": embedder.dimensions},
-        )
-        row = await space.fetchone()
-        assert row is not None  # noqa: S101 - an insert that returns
-        scope["space_id"] = row[0]
-    texts = {entry.passage.text_hash: entry.passage.embedded_text for entry in entries}
-    known = await _vectors(connection, scope, texts, embedder.embed_passages, progress)
-    raw = np.stack([known[entry.passage.text_hash] for entry in entries]) if entries else np.empty((0, 0), np.float32)
-    samples = await _sample_vectors(connection, embedder, scope)
-    async with connection.transaction():
-        await _replace(connection, scope, entries, raw, samples)
-    # A bulk change leaves the old rows behind; scans slow down until they are gone (measured: 3.1 to 5.6 ms).
-    await connection.execute("vacuum analyze passage, passage_vector, passage_words, passage_code")
-    return len(entries)
+    embedders = Embedders.of(embedders)
+    for _ in range(_ROUNDS):
+        plan = await make_plan(connection, embedders, organization_id, into=into, forget=forget)
+        samples = await _embed(connection, organization_id, plan, progress)
+        try:
+            async with change(connection, organization_id):
+                replaced = await _swap(connection, organization_id, plan, samples, forget)
+        except _Outdated:
+            continue
+        break
+    else:
+        raise Unavailable("The documents changed again and again while they were indexed.")
+    await _forget_embeddings(connection, organization_id, plan, samples)
+    if replaced >= _VACUUM_FROM:
+        await connection.execute("vacuum analyze passage, passage_vector, passage_words, passage_code")
+    cursor = await connection.execute(_SQL["count_passages"], {"organization_id": organization_id})
+    ((count,),) = await cursor.fetchall()
+    return int(count)
 
 
-async def _entries(connection: Connection, scope: dict[str, Any], limit: TokenLimit) -> list[_Entry]:
-    cursor = await connection.execute(_SQL["documents"], scope)
-    return [
-        _Entry(item_id, instruction_id, language, passage)
-        async for item_id, instruction_id, language, title, content in cursor
-        for passage in split(title, content, limit)
-    ]
+async def _embed(
+    connection: Connection, organization_id: UUID, plan: Plan, progress: Progress
+) -> Mapping[int, Samples]:
+    """Embed what is missing; the language samples of each target by its space."""
+    samples = {}
+    wanted = []
+    for target, texts in zip(plan.targets, plan.texts, strict=True):
+        scope = _scope(organization_id, target)
+        samples[target.space.space_id] = await sample_vectors(connection, scope, target.embedder)
+        wanted.append((target, scope, await missing(connection, scope, texts)))
+    total = sum(map(len, plan.texts))
+    done = total - sum(len(texts) for _, _, texts in wanted)
+    progress(done, total)
+
+    def kept(count: int) -> None:
+        nonlocal done
+        done += count
+        progress(done, total)
+
+    for target, scope, texts in wanted:
+        await keep(connection, scope, texts, target.embedder.embed_passages, kept)
+    return samples
 
 
-async def _vectors(
+async def _swap(
     connection: Connection,
-    scope: dict[str, Any],
-    texts: Mapping[bytes, str],
-    embed: Callable[[Sequence[str]], Awaitable[Vectors]],
-    progress: Progress = lambda _done, _total: None,
-) -> dict[bytes, Vectors]:
-    """The vectors of texts by their keys: kept ones as they are, the others embedded and kept."""
-    cursor = await connection.execute(_SQL["cached_embeddings"], scope | {"hashes": list(texts)}, binary=True)
-    known = {bytes(key): np.asarray(vector.to_numpy(), np.float32) async for key, vector in cursor}
-    missing = [key for key in texts if key not in known]
-    progress(len(known), len(texts))
-    for start in range(0, len(missing), _BATCH):
-        batch = missing[start : start + _BATCH]
-        rows = await embed([texts[key] for key in batch])
-        async with connection.cursor() as writer:
-            await writer.executemany(
-                _SQL["keep_embedding"],
-                [
-                    scope | {"text_hash": key, "embedding": HalfVector(row)}
-                    for key, row in zip(batch, rows, strict=True)
-                ],
-            )
-        known |= dict(zip(batch, rows, strict=True))
-        progress(len(known), len(texts))
-    return known
+    organization_id: UUID,
+    plan: Plan,
+    samples: Mapping[int, Samples],
+    forget: Sequence[str],
+) -> int:
+    """Write the plan, in the transaction of a change; how many rows were replaced. Raises _Outdated."""
+    scope: dict[str, Any] = {"organization_id": organization_id} | plan.parameters
+    if await read_spaces(connection, organization_id) != plan.spaces:
+        raise _Outdated
+    if plan.documents:
+        cursor = await connection.execute(_SQL["unchanged_documents"], scope)
+        if await cursor.fetchone() != (len(plan.documents),):
+            raise _Outdated
+    gone = [await connection.execute(_SQL[name], scope) for name in ("forget_passages", "forget_deleted")]
+    replaced = sum(cursor.rowcount for cursor in gone)
+    await _add_passages(connection, scope, plan.passages)
+    if replaced or plan.passages:
+        await connection.execute(_SQL["forget_common_words"], scope)
+        await connection.execute(_SQL["add_common_words"], scope | {"common": _COMMON})
+    for model in forget:
+        await connection.execute(_SQL["drop_space"], scope | {"model": model, "active_too": True})
+    for target in plan.targets:
+        of_space = _scope(organization_id, target)
+        replaced += await _write_vectors(connection, of_space, samples[target.space.space_id])
+        await connection.execute(_SQL["complete_space"], of_space)
+    if not any(space.active for space in await read_spaces(connection, organization_id)):
+        await connection.execute(_SQL["activate_space"], scope | {"model": plan.into})
+    return replaced
 
 
-@dataclass(frozen=True, slots=True)
-class _Samples:
-    """The vectors of the language samples, embedded both ways."""
-
-    as_passages: Mapping[str, Vectors]
-    as_queries: Mapping[str, Vectors]
-
-
-async def _sample_vectors(connection: Connection, embedder: Embedder, scope: dict[str, Any]) -> _Samples:
-    async def by_language(kind: str, embed: Callable[[Sequence[str]], Awaitable[Vectors]]) -> dict[str, Vectors]:
-        keys = {
-            language: {blake2b(f"{kind}\0{text}".encode(), digest_size=16).digest(): text for text in texts}
-            for language, texts in language_samples().items()
-        }
-        texts = {key: text for of_language in keys.values() for key, text in of_language.items()}
-        known = await _vectors(connection, scope, texts, embed)
-        return {language: np.stack([known[key] for key in of_language]) for language, of_language in keys.items()}
-
-    return _Samples(
-        await by_language("sample passage", embedder.embed_passages),
-        await by_language("sample query", embedder.embed_queries),
-    )
-
-
-async def _replace(
-    connection: Connection, scope: dict[str, Any], entries: list[_Entry], raw: Vectors, samples: _Samples
+async def _add_passages(
+    connection: Connection, scope: Mapping[str, Any], passages: Sequence[tuple[Document, Passage]]
 ) -> None:
-    await connection.execute(_SQL["forget_passages"], scope)
-    await connection.execute(_SQL["forget_centers"], scope)
-    await connection.execute(_SQL["forget_common_words"], scope)
-    if not entries:
+    """Write passages with their words and codes, in as few round trips as there are tables."""
+    if not passages:
         return
-    rows_of: defaultdict[str, list[int]] = defaultdict(list)
-    for row, entry in enumerate(entries):
-        rows_of[entry.language].append(row)
-    found = centers(
-        {language: raw[rows] for language, rows in rows_of.items()}, samples.as_passages, samples.as_queries
-    )
-    for language, each in found.items():
-        values = {
-            "passages": each.passages,
-            "of_passages": Vector(each.of_passages),
-            "of_queries": Vector(each.of_queries),
-        }
-        await connection.execute(_SQL["add_center"], scope | {"language": language} | values)
-    for row, entry in enumerate(entries):
-        await _write(connection, scope, entry, center(raw[row], found[entry.language].of_passages))
-    await connection.execute(_SQL["add_common_words"], scope | {"common": _COMMON})
-
-
-async def _write(connection: Connection, scope: dict[str, Any], entry: _Entry, vector: Vectors) -> None:
-    passage = entry.passage
-    cursor = await connection.execute(
-        _SQL["add_passage"],
-        scope
-        | {
-            "item_id": entry.item_id,
-            "instruction_id": entry.instruction_id,
+    rows = [
+        {
+            **scope,
+            "item_id": document.item_id,
+            "instruction_id": document.instruction_id,
             "chunk_index": passage.index,
-            "language": entry.language,
+            "language": document.language,
             "heading": passage.heading,
             "content": passage.content,
             "text_hash": passage.text_hash,
-        },
-    )
-    found = await cursor.fetchone()
-    assert found is not None  # noqa: S101 - an insert that returns
-    key = scope | {"passage_id": found[0]}
-    text = f"{passage.title} {passage.heading} {passage.content}"
-    await connection.execute(_SQL["add_words"], key | {"words": sorted(set(words(text)))})
-    for code in sorted(codes.in_document(text)):
-        await connection.execute(_SQL["add_code"], key | {"code": code})
-    await connection.execute(_SQL["add_vector"], key | {"embedding": HalfVector(vector)})
+            "document_hash": document.hash,
+        }
+        for document, passage in passages
+    ]
+    async with connection.cursor() as cursor:
+        await cursor.executemany(_SQL["add_passage"], rows, returning=True)
+        ids = [await cursor.fetchone()]
+        while cursor.nextset():
+            ids.append(await cursor.fetchone())
+        found_words, found_codes = [], []
+        for row, (_, passage) in zip(ids, passages, strict=True):
+            assert row is not None  # noqa: S101 - an insert that returns
+            key = {"organization_id": scope["organization_id"], "passage_id": row[0]}
+            text = f"{passage.title} {passage.heading} {passage.content}"
+            found_words.append(key | {"words": sorted(set(words(text)))})
+            found_codes += [key | {"code": code} for code in sorted(codes.in_document(text))]
+        await cursor.executemany(_SQL["add_words"], found_words)
+        if found_codes:
+            await cursor.executemany(_SQL["add_code"], found_codes)
+
+
+async def _write_vectors(connection: Connection, scope: Mapping[str, Any], samples: Samples) -> int:
+    """Give each passage that has none its vector; how many others were centred anew. Raises _Outdated."""
+    means = await _means(connection, scope)
+    if not means:
+        await connection.execute(_SQL["forget_centers"], {**scope, "languages": []})
+        return 0
+    now = centers(means, samples.as_passages, samples.as_queries)
+    kept = await _centers(connection, scope)
+    drifted = [language for language in now if language not in kept or has_drifted(kept[language], now[language])]
+    again = 0
+    await connection.execute(_SQL["forget_centers"], {**scope, "languages": list(now)})
+    for language in drifted:
+        values = {
+            "language": language,
+            "passages": now[language].passages,
+            "of_passages": Vector(now[language].of_passages),
+            "of_queries": Vector(now[language].of_queries),
+        }
+        await connection.execute(_SQL["set_center"], {**scope, **values})
+    if drifted:
+        cursor = await connection.execute(_SQL["center_again"], {**scope, "languages": drifted})
+        again = cursor.rowcount
+    cursor = await connection.execute(_SQL["unwritten_passages"], scope)
+    passage_ids = [row[0] async for row in cursor]
+    if passage_ids:
+        await connection.execute(_SQL["add_vectors"], {**scope, "passage_ids": passage_ids})
+    return again
+
+
+async def _means(connection: Connection, scope: Mapping[str, Any]) -> dict[str, Mean]:
+    cursor = await connection.execute(_SQL["language_means"], scope, binary=True)
+    means = {}
+    async for language, passages, embedded, mean in cursor:
+        if embedded < passages:
+            # Forgotten meanwhile by somebody for whom no document was waiting, or of a passage that is new to us.
+            raise _Outdated
+        means[language] = Mean(passages, mean.to_numpy())
+    return means
+
+
+async def _centers(connection: Connection, scope: Mapping[str, Any]) -> dict[str, Center]:
+    cursor = await connection.execute(_SQL["centers"], scope, binary=True)
+    return {
+        language: Center(passages, of_passages.to_numpy(), of_queries.to_numpy())
+        async for language, passages, of_passages, of_queries in cursor
+    }
+
+
+async def _forget_embeddings(
+    connection: Connection, organization_id: UUID, plan: Plan, samples: Mapping[int, Samples]
+) -> None:
+    for target in plan.targets:
+        hashes = samples[target.space.space_id].hashes
+        async with change(connection, organization_id):
+            await connection.execute(
+                _SQL["forget_embeddings"],
+                _scope(organization_id, target) | plan.parameters | {"kept_hashes": hashes},
+            )
+
+
+def _scope(organization_id: UUID, target: Target) -> dict[str, Any]:
+    return {"organization_id": organization_id, "space_id": target.space.space_id}

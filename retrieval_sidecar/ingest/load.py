@@ -19,6 +19,7 @@ from retrieval_sidecar.ingest.organization_file import (
     OrganizationFile,
     read_items,
 )
+from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.knowledge.validity import open_minutes
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
@@ -45,7 +46,7 @@ async def load_organization(connection: Connection, organization: Path, items: P
     """
     document = OrganizationFile.read(organization)
     loader = _Loader(connection, document)
-    async with connection.transaction():
+    async with change(connection, document.organization.id):
         await loader.people()
         await loader.instructions()
         await loader.knowledge(read_items(items, loader.zone), source_name=items.name)

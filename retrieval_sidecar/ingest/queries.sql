@@ -140,20 +140,91 @@ returning phone_number;
 
 -- name: documents
 -- Everything that yields passages. Drafts and internal items too: publishing one must not wait for an embedding.
-select item_id, null::uuid as instruction_id, language, title, content from knowledge_item
-where organization_id = %(organization_id)s and deleted_at is null
+-- The hash is of all that passages are made from, and of the version of what makes them.
+select organization_id, item_id, null::uuid as instruction_id, item_id as document_id, language, title, content,
+    sha256(convert_to(json_build_array(%(recipe)s::text, 'item', language, title, content)::text, 'UTF8')) as hash
+from knowledge_item where deleted_at is null
 union all
-select null, instruction_id, language, title, content from instruction
-where organization_id = %(organization_id)s and deleted_at is null
-order by 1, 2;
+select organization_id, null, instruction_id, instruction_id, language, title, content,
+    sha256(convert_to(json_build_array(%(recipe)s::text, 'instruction', language, title, content)::text, 'UTF8'))
+from instruction where deleted_at is null
 
--- name: active_space
-insert into embedding_space (organization_id, model, dimensions, active)
+-- name: outdated_documents
+-- What is new or says something else than when its passages were cut.
+select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
+from (/*include documents*/) d
+where d.organization_id = %(organization_id)s and not exists (
+    select from passage p
+    where p.organization_id = d.organization_id and coalesce(p.item_id, p.instruction_id) = d.document_id
+        and p.document_hash = d.hash
+)
+order by d.document_id;
+
+-- name: documents_by_id
+select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
+from (/*include documents*/) d
+where d.organization_id = %(organization_id)s and d.document_id = any(%(document_ids)s)
+order by d.document_id;
+
+-- name: unchanged_documents
+-- Which of the planned documents still say what was read.
+select count(*)
+from (/*include documents*/) d
+join unnest(%(document_ids)s::uuid[], %(hashes)s::bytea[]) planned (document_id, hash)
+    on planned.document_id = d.document_id and planned.hash = d.hash
+where d.organization_id = %(organization_id)s;
+
+-- name: spaces
+select space_id, model, dimensions, active, filling from embedding_space
+where organization_id = %(organization_id)s
+order by space_id;
+
+-- name: add_space
+insert into embedding_space (organization_id, model, dimensions, filling)
 values (%(organization_id)s, %(model)s, %(dimensions)s, true)
-on conflict (organization_id, model) do update set dimensions = excluded.dimensions
+on conflict (organization_id, model) do nothing;
+
+-- name: complete_space
+update embedding_space set filling = false where organization_id = %(organization_id)s and space_id = %(space_id)s;
+
+-- name: deactivate_spaces
+update embedding_space set active = false where organization_id = %(organization_id)s and active;
+
+-- name: activate_space
+-- The one switch: every sidecar reads it with the scope of each search.
+update embedding_space set active = true where organization_id = %(organization_id)s and model = %(model)s;
+
+-- name: drop_space
+-- Vectors, centres and kept vectors go with it.
+delete from embedding_space
+where organization_id = %(organization_id)s and model = %(model)s and (%(active_too)s or not active)
 returning space_id;
 
--- name: cached_embeddings
+-- name: describe_spaces
+select e.model, e.dimensions, e.active, e.filling, (
+        select count(*) from passage p where p.organization_id = e.organization_id
+    ) as passages, (
+        select count(*) from passage_vector v where v.organization_id = e.organization_id and v.space_id = e.space_id
+    ) as vectors, (
+        select count(distinct p.text_hash) from passage p
+        join embedding_cache c on c.organization_id = p.organization_id and c.space_id = e.space_id
+            and c.text_hash = p.text_hash
+        where p.organization_id = e.organization_id
+    ) as embedded, (
+        select count(distinct p.text_hash) from passage p where p.organization_id = e.organization_id
+    ) as texts
+from embedding_space e
+where e.organization_id = %(organization_id)s
+order by e.space_id;
+
+-- name: organizations
+select organization_id from organization order by 1;
+
+-- name: kept_embeddings
+select text_hash from embedding_cache
+where organization_id = %(organization_id)s and space_id = %(space_id)s and text_hash = any(%(hashes)s);
+
+-- name: embeddings
 select text_hash, embedding from embedding_cache
 where organization_id = %(organization_id)s and space_id = %(space_id)s and text_hash = any(%(hashes)s);
 
@@ -162,20 +233,109 @@ insert into embedding_cache (organization_id, space_id, text_hash, embedding)
 values (%(organization_id)s, %(space_id)s, %(text_hash)s, %(embedding)s)
 on conflict do nothing;
 
+-- name: forget_embeddings
+-- What no passage uses, once no document waits for its passages: what an interrupted run has embedded is for the next.
+delete from embedding_cache c
+where c.organization_id = %(organization_id)s and c.space_id = %(space_id)s
+    and c.text_hash <> all(%(kept_hashes)s)
+    and not exists (
+        select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
+    )
+    and not exists (
+        select from (/*include documents*/) d
+        where d.organization_id = %(organization_id)s and d.hash <> all(%(hashes)s) and not exists (
+            select from passage p
+            where p.organization_id = d.organization_id and coalesce(p.item_id, p.instruction_id) = d.document_id
+                and p.document_hash = d.hash
+        )
+    );
+
+-- name: unembedded_passages
+-- Passages whose text has no kept vector of this space.
+select p.item_id, p.instruction_id, p.text_hash, p.chunk_index, coalesce(i.title, n.title), p.content, p.heading
+from passage p
+left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
+left join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
+where p.organization_id = %(organization_id)s and not exists (
+    select from embedding_cache c
+    where c.organization_id = p.organization_id and c.space_id = %(space_id)s and c.text_hash = p.text_hash
+);
+
+-- name: unwritten_passages
+-- Passages that have no vector in this space.
+select p.passage_id from passage p
+where p.organization_id = %(organization_id)s and not exists (
+    select from passage_vector v
+    where v.organization_id = p.organization_id and v.space_id = %(space_id)s and v.passage_id = p.passage_id
+);
+
 -- name: forget_passages
-delete from passage where organization_id = %(organization_id)s;
+delete from passage
+where organization_id = %(organization_id)s
+    and (item_id = any(%(item_ids)s) or instruction_id = any(%(instruction_ids)s));
+
+-- name: forget_deleted
+-- Passages of documents that are marked as deleted; the others went with their rows.
+delete from passage p
+where p.organization_id = %(organization_id)s and (
+    exists (
+        select from knowledge_item i
+        where i.organization_id = p.organization_id and i.item_id = p.item_id and i.deleted_at is not null
+    )
+    or exists (
+        select from instruction n
+        where n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
+            and n.deleted_at is not null
+    )
+);
+
+-- name: count_passages
+select count(*) from passage where organization_id = %(organization_id)s;
+
+-- name: language_means
+-- Of all passages by language, as the model gave their vectors; `embedded` is less than `passages` where one is missing.
+select p.language, count(*) as passages, count(c.embedding) as embedded, avg(c.embedding::vector) as mean
+from passage p
+left join embedding_cache c on c.organization_id = p.organization_id and c.space_id = %(space_id)s
+    and c.text_hash = p.text_hash
+where p.organization_id = %(organization_id)s
+group by p.language;
+
+-- name: centers
+select language, passages, of_passages, of_queries from language_center
+where organization_id = %(organization_id)s and space_id = %(space_id)s;
 
 -- name: forget_centers
-delete from language_center where organization_id = %(organization_id)s and space_id = %(space_id)s;
+delete from language_center
+where organization_id = %(organization_id)s and space_id = %(space_id)s and language <> all(%(languages)s);
 
--- name: add_center
+-- name: set_center
 insert into language_center (organization_id, space_id, language, passages, of_passages, of_queries)
-values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(of_passages)s, %(of_queries)s);
+values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(of_passages)s, %(of_queries)s)
+on conflict (organization_id, space_id, language) do update set
+    passages = excluded.passages, of_passages = excluded.of_passages, of_queries = excluded.of_queries;
+
+-- name: centered
+-- Vectors as they are searched: without most of what their language has in common.
+select t.organization_id, t.passage_id, t.language,
+    l2_normalize(c.embedding::vector - m.of_passages)::halfvec as embedding
+from passage t
+join embedding_cache c on c.organization_id = t.organization_id and c.space_id = %(space_id)s
+    and c.text_hash = t.text_hash
+join language_center m on m.organization_id = t.organization_id and m.space_id = %(space_id)s
+    and m.language = t.language
+
+-- name: center_again
+update passage_vector v set embedding = x.embedding
+from (/*include centered*/) x
+where v.organization_id = %(organization_id)s and v.space_id = %(space_id)s and v.language = any(%(languages)s)
+    and x.organization_id = v.organization_id and x.passage_id = v.passage_id;
 
 -- name: add_passage
-insert into passage (organization_id, item_id, instruction_id, chunk_index, language, heading, content, text_hash)
+insert into passage (organization_id, item_id, instruction_id, chunk_index, language, heading, content, text_hash,
+    document_hash)
 values (%(organization_id)s, %(item_id)s, %(instruction_id)s, %(chunk_index)s, %(language)s, %(heading)s, %(content)s,
-    %(text_hash)s)
+    %(text_hash)s, %(document_hash)s)
 returning passage_id;
 
 -- name: add_words
@@ -220,13 +380,14 @@ select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
 
--- name: add_vector
+-- name: add_vectors
 insert into passage_vector (organization_id, space_id, passage_id, is_instruction, owner_key, folder_id, base_key,
     servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
 select f.organization_id, %(space_id)s, f.passage_id, f.is_instruction, f.owner_key, f.folder_id, f.base_key,
-    f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code, %(embedding)s
+    f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code, x.embedding
 from (/*include facts*/) f
-where f.organization_id = %(organization_id)s and f.passage_id = %(passage_id)s;
+join (/*include centered*/) x on x.organization_id = f.organization_id and x.passage_id = f.passage_id
+where f.organization_id = %(organization_id)s and f.passage_id = any(%(passage_ids)s);
 
 -- name: refresh_facts
 -- In the transaction that changes the rows, so that what was closed is closed before anything is embedded again.

@@ -1,6 +1,6 @@
 """Whether a text fits an embedder, counted in the embedder's own tokens."""
 
-from typing import Protocol
+from retrieval_sidecar.embeddings.collection import CountsTokens
 
 # Counting takes the local model's tokenizer five milliseconds a passage. No token of it crosses white space, so that
 # the sum of a text's words, which are kept, is the same; where it comes near the limit, the text itself is counted.
@@ -9,19 +9,10 @@ _LONGEST_KEPT = 40  # characters of a word
 _MOST_KEPT = 100_000
 
 
-class Counts(Protocol):
-    """What counts: an embedder."""
-
-    max_tokens: int
-
-    def count_tokens(self, text: str) -> int:
-        """How many of the model's tokens a passage of this text takes, its prefix included."""
-
-
 class TokenLimit:
     """The longest text that one vector of an embedder stands for undiluted. Remembers words: one for a whole corpus."""
 
-    def __init__(self, embedder: Counts) -> None:
+    def __init__(self, embedder: CountsTokens) -> None:
         self._embedder = embedder
         self._words: dict[str, int] = {}
         # What comes with every text; a letter is one token in any vocabulary.

@@ -13,7 +13,7 @@ import structlog
 from contracts.voice import SearchRequest
 from retrieval_sidecar.database import Connection, Pool, time_limit, translated_errors
 from retrieval_sidecar.deadline import Deadline
-from retrieval_sidecar.embeddings import Embedder, Vectors
+from retrieval_sidecar.embeddings import Embedder, Embedders, Vectors
 from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
@@ -71,10 +71,12 @@ class Outcome:
 class SearchService:
     """Searches for the voice API and the command line."""
 
-    def __init__(self, pool: Pool, embedder: Embedder, clock: Clock = utc_now) -> None:
+    def __init__(self, pool: Pool, embedders: Embedder | Embedders, clock: Clock = utc_now) -> None:
         self._pool = pool
-        self._embedder = embedder
+        self._embedders = Embedders.of(embedders)
         self._clock = clock
+        # The model of each organization when it was searched last: a guess, which the scope puts right.
+        self._last_models: dict[UUID, str] = {}
 
     async def search(self, resolve: Resolve, request: SearchRequest, deadline: Deadline) -> Outcome:
         """Search within a scope.
@@ -91,9 +93,7 @@ class SearchService:
         texts = [searchable(request.query, "query")]
         texts += [searchable(part.root, f"subQuestions.{n}") for n, part in enumerate(request.sub_questions or ())]
         async with deadline.enforced(), translated_errors():
-            (vectors, embed_ms), scope = await self._embed_and_resolve(resolve, texts, deadline)
-            if scope.model != self._embedder.model:
-                vectors = None  # what is stored was embedded by another model: words alone can be compared
+            (vectors, embed_ms), scope = await self._embed_and_resolve(resolve, request.org_id, texts, deadline)
             questions = [
                 Question.read(
                     text,
@@ -123,26 +123,48 @@ class SearchService:
         )
 
     async def _embed_and_resolve(
-        self, resolve: Resolve, texts: Sequence[str], deadline: Deadline
+        self, resolve: Resolve, organization_id: UUID, texts: Sequence[str], deadline: Deadline
     ) -> tuple[tuple[Vectors | None, float], Scope]:
+        """The vectors by the model of the scope's own space, None where there are none; and the scope."""
         # Together: the scope is read in the time that the embedding takes anyway.
-        embedding = asyncio.create_task(self._embed(texts, deadline))
+        expected = self._last_models.get(organization_id, self._embedders.preferred.model)
+        embedding = asyncio.create_task(self._embed(expected, texts, deadline))
+        # Nobody may be left to hear of its error, where the scope cannot be read or has another model.
+        embedding.add_done_callback(lambda task: task.cancelled() or task.exception())
         try:
-            async with self._pool.within(deadline) as connection:
-                scope = await resolve(connection, self._clock())
-            return await embedding, scope
+            scope = await self._pool.read(deadline, lambda connection: resolve(connection, self._clock()))
+            if scope.model is not None:
+                self._remember(organization_id, scope.model)
+            if scope.model == expected:
+                return await embedding, scope
         finally:
             embedding.cancel()
+        # Switched since: vectors of two models are never compared.
+        return await self._embed(scope.model, texts, deadline), scope
 
-    async def _embed(self, texts: Sequence[str], deadline: Deadline) -> tuple[Vectors | None, float]:
-        """The vectors and the milliseconds they took; None where the embedder is down or over its share."""
+    def _remember(self, organization_id: UUID, model: str) -> None:
+        if self._last_models.get(organization_id) == model:
+            return
+        self._last_models[organization_id] = model
+        if self._embedders.get(model) is None:
+            log.warning(
+                "embedding model is not configured, searching by words",
+                organization_id=str(organization_id),
+                model=model,
+                configured=self._embedders.models,
+            )
+
+    async def _embed(self, model: str | None, texts: Sequence[str], deadline: Deadline) -> tuple[Vectors | None, float]:
+        """The vectors and the milliseconds they took; None where the model is not configured, is down or too slow."""
         started = time.perf_counter()
+        embedder = self._embedders.get(model)
         vectors: Vectors | None = None
-        try:
-            async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
-                vectors = await self._embedder.embed_queries(texts)
-        except (EmbedderUnavailable, TimeoutError) as error:
-            log.warning("embedding failed, searching by words", cause=type(error).__name__)
+        if embedder is not None:
+            try:
+                async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
+                    vectors = await embedder.embed_queries(texts)
+            except (EmbedderUnavailable, TimeoutError) as error:
+                log.warning("embedding failed, searching by words", cause=type(error).__name__)
         return vectors, (time.perf_counter() - started) * 1000
 
     async def _search(
@@ -153,7 +175,8 @@ class SearchService:
             return "restricted_empty", (), ()
         if scope.space_id is None or scope.model is None:
             return "no_match", (), ()
-        async with self._pool.within(deadline) as connection:
+
+        async def found(connection: Connection) -> tuple[Status, Sequence[Found], Sequence[Ranked]]:
             rankings = []
             for index, question in enumerate(questions):
                 vector = None if vectors is None else vectors[index]
@@ -168,6 +191,8 @@ class SearchService:
             if results:
                 return "ok", results, rankings[0]
             return await self._why_nothing(connection, scope, deadline), (), rankings[0]
+
+        return await self._pool.read(deadline, found)
 
     async def _why_nothing(self, connection: Connection, scope: Scope, deadline: Deadline) -> Status:
         """restricted_empty where a selection holds nothing now; no_match where there was something to search."""

@@ -9,7 +9,7 @@ import structlog
 from aiohttp import web
 
 from retrieval_sidecar.database import Pool, translated_errors
-from retrieval_sidecar.embeddings import Embedder, create_embedder
+from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
 from retrieval_sidecar.settings import Settings
@@ -27,21 +27,23 @@ _WATCHDOG_PERIOD_S = 60.0
 _DRAIN_S = 5.0
 
 
-def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: Clock = utc_now) -> web.Application:
+def create_app(
+    settings: Settings, *, embedder: Embedder | Embedders | None = None, clock: Clock = utc_now
+) -> web.Application:
     """The application, nothing opened yet.
 
     Args:
-        embedder: in place of the one that the settings name.
+        embedder: in place of those that the settings name.
         clock: decides validity, expiry and what counts as lost.
     """
     app = web.Application(middlewares=[problem_documents], client_max_size=MAX_BODY_BYTES)
     conninfo = settings.conninfo("voice")
     pool = Pool(conninfo, settings.pool_size, waiting=settings.pool_queue)
-    embedder = embedder or create_embedder(settings)
+    embedders = create_embedders(settings) if embedder is None else Embedders.of(embedder)
     # Of its own, so that a sidecar whose connections are all in use is still known to be ready.
     probe = Pool(conninfo, 1)
     readiness, background = Readiness(probe), Background()
-    handlers = VoiceHandlers(pool, SearchService(pool, embedder, clock), readiness, background, clock)
+    handlers = VoiceHandlers(pool, SearchService(pool, embedders, clock), readiness, background, clock)
     app.add_routes(handlers.routes())
 
     async def pool_open(_app: web.Application) -> AsyncIterator[None]:
@@ -54,10 +56,10 @@ def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: C
 
     async def embedder_loaded(_app: web.Application) -> AsyncIterator[None]:
         # In the background: the process answers /livez at once, and /readyz when it can search.
-        loading = asyncio.create_task(_load(embedder, readiness))
+        loading = asyncio.create_task(_load(embedders, readiness))
         yield
         loading.cancel()
-        await embedder.close()
+        await embedders.close()
 
     async def watchdog(_app: web.Application) -> AsyncIterator[None]:
         watching = asyncio.create_task(
@@ -72,15 +74,15 @@ def create_app(settings: Settings, *, embedder: Embedder | None = None, clock: C
     return app
 
 
-async def _load(embedder: Embedder, readiness: Readiness) -> None:
+async def _load(embedders: Embedders, readiness: Readiness) -> None:
     try:
-        await embedder.start()
+        await embedders.start()
         await asyncio.to_thread(languages.preload)
     except SidecarError as error:
         log.error("embedder cannot start", reason=str(error))  # noqa: TRY400 - the reason is all there is to it
     else:
         readiness.embedder_loaded = True
-        log.info("embedder loaded", model=embedder.model)
+        log.info("embedder loaded", models=embedders.models)
 
 
 async def _end_lost_sessions(pool: Pool, clock: Clock, idle: timedelta) -> None:

@@ -131,9 +131,11 @@ class VoiceHandlers:
 
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
         deadline = read_deadline(request)
-        async with deadline.enforced(), translated_errors(), self._pool.within(deadline) as connection:
-            header = request.headers.get("Authorization")
-            token_id = await authenticate(connection, header, self._clock())
+        header = request.headers.get("Authorization")
+        async with deadline.enforced(), translated_errors():
+            token_id = await self._pool.read(
+                deadline, lambda connection: authenticate(connection, header, self._clock())
+            )
         return token_id, deadline
 
     async def _write(self, work: Coroutine[Any, Any, _T], deadline: Deadline) -> _T:

@@ -9,7 +9,8 @@ select token_id, secret_sha256 from voice_token
 where token_id = %(token_id)s and revoked_at is null and expires_at > %(now)s;
 
 -- name: find_agent
--- By the dialled number or by its id, among the organizations that the token may answer for.
+-- By the dialled number or by its id, among the organizations that the token may answer for. An id may be that of an
+-- agent of several; two rows tell.
 select a.organization_id, a.agent_id, a.name, a.language, coalesce(a.region_code, o.default_region), a.prompt,
     a.greeting, a.handoff_number, a.knowledge_mode
 from phone_agent a
@@ -18,7 +19,8 @@ join voice_token_grant t on t.organization_id = a.organization_id and t.token_id
 where case when %(phone_number)s::text is not null
     then (a.organization_id, a.agent_id) = (
         select r.organization_id, r.agent_id from number_route r where r.phone_number = %(phone_number)s)
-    else a.agent_id = %(agent_id)s end;
+    else a.agent_id = %(agent_id)s end
+limit 2;
 
 -- name: find_contact
 select contact_id, name, language from contact

@@ -35,7 +35,8 @@ async def bootstrap(
     """Open the session of a call; the session and whether it is new.
 
     Raises:
-        InvalidRequest: not exactly one of number and agent, or a knowledge base that is not this organization's.
+        InvalidRequest: not exactly one of number and agent, an agent's id that two of the token's organizations use,
+            or a knowledge base that is not this organization's.
         NotFound: no agent of this token's organizations answers.
     """
     if (request.called_number is None) == (request.agent_id is None):
@@ -128,14 +129,15 @@ async def _find_agent(connection: Connection, token_id: UUID, request: Bootstrap
     number = to_e164(request.called_number)
     if number is None and request.agent_id is None:
         raise NotFound
-    row = await _one(
-        connection,
-        "find_agent",
-        token_id=token_id,
-        phone_number=number,
-        agent_id=request.agent_id,
+    cursor = await connection.execute(
+        _SQL["find_agent"], {"token_id": token_id, "phone_number": number, "agent_id": request.agent_id}
     )
-    organization_id, agent_id, name, language, region, prompt, greeting, handoff, mode = _required(row)
+    rows = await cursor.fetchall()
+    if len(rows) > 1:
+        raise InvalidRequest.of("agentId", "is an agent of several of the token's organizations: name calledNumber")
+    organization_id, agent_id, name, language, region, prompt, greeting, handoff, mode = _required(
+        next(iter(rows), None)
+    )
     return organization_id, Agent(
         agent_id=agent_id,
         name=name,

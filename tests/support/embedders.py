@@ -49,6 +49,37 @@ class HeldEmbedder(FakeEmbedder):
         self._answers[request].set_exception(EmbedderUnavailable("Told to fail."))
 
 
+class GatedEmbedder(FakeEmbedder):
+    """Embeds passages once its gate is open; counts the texts.
+
+    Attributes:
+        asked: set when it was asked for passages.
+        gate: passages wait for it.
+        fails_after: so many texts of passages, then it fails.
+        questions, passages: how many texts of each it has embedded.
+    """
+
+    def __init__(self, model: str | None = None, dimensions: int | None = None, *, is_open: bool = True) -> None:
+        super().__init__(model, dimensions)
+        self.asked, self.gate = asyncio.Event(), asyncio.Event()
+        self.fails_after: int | None = None
+        self.questions = self.passages = 0
+        if is_open:
+            self.gate.set()
+
+    async def embed_queries(self, texts: Sequence[str]) -> Vectors:
+        self.questions += len(texts)
+        return await super().embed_queries(texts)
+
+    async def embed_passages(self, texts: Sequence[str]) -> Vectors:
+        self.asked.set()
+        await self.gate.wait()
+        if self.fails_after is not None and self.passages + len(texts) > self.fails_after:
+            raise EmbedderUnavailable("Told to fail.")
+        self.passages += len(texts)
+        return await super().embed_passages(texts)
+
+
 async def settled() -> None:
     """Let every task run until it waits for something else."""
     for _ in range(10):

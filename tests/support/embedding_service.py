@@ -29,7 +29,7 @@ class EmbeddingService:
         self.requests.append(body["input"])
         if self.status != 200:
             return web.json_response({"error": {"message": "Told to fail."}}, status=self.status)
-        rows = await FakeEmbedder().embed_queries(body["input"])
+        rows = await FakeEmbedder(dimensions=body["dimensions"]).embed_queries(body["input"])
         return web.json_response(
             {"data": [{"index": index, "embedding": row.tolist()} for index, row in enumerate(rows)]}
         )

@@ -17,7 +17,7 @@ from aiohttp import web
 from pgvector.psycopg import register_vector_async
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.embeddings import Embedder
+from retrieval_sidecar.embeddings import Embedder, Embedders
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.ingest.load import Loaded, load_organization
@@ -129,7 +129,7 @@ async def load(
     folder: Path,
     organization: dict[str, Any],
     items: list[dict[str, Any]],
-    embedder: Embedder | None = None,
+    embedder: Embedder | Embedders | None = None,
 ) -> Loaded:
     """Load an organization from what its two files would hold, and make it searchable."""
     (folder / "organization.yaml").write_text(yaml.safe_dump(organization), encoding="utf-8")
@@ -152,7 +152,7 @@ async def running_sidecar(
     token: str,
     *,
     clock: TestClock | None = None,
-    embedder: Embedder | None = None,
+    embedder: Embedder | Embedders | None = None,
     pool_size: int = 2,
     pool_queue: int = 64,
     until_ready: bool = True,

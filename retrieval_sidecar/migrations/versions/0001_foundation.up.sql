@@ -235,7 +235,8 @@ create table number_route (
 
 -- Passages: the text and, apart from it, what the search reads --------------------------------------------------------
 
--- One embedding model as one organization uses it, with what centres its vectors and calibrates its scores.
+-- One embedding model as one organization uses it, with what centres its vectors and calibrates its scores. All that are
+-- not filling are written together; the active one answers, and which one that is can be changed by itself.
 create table embedding_space (
     organization_id uuid not null references organization on delete cascade,
     space_id integer generated always as identity,
@@ -244,8 +245,11 @@ create table embedding_space (
     active boolean not null default false,
     -- What `retrieval-sidecar calibrate` made; null is the model's own.
     calibration jsonb,
+    -- While it is filled for the first time: it has kept vectors, but not yet one of each passage.
+    filling boolean not null default false,
     primary key (organization_id, space_id),
-    unique (organization_id, model)
+    unique (organization_id, model),
+    check (not (active and filling))
 );
 create unique index embedding_space_one_active on embedding_space (organization_id) where active;
 
@@ -282,6 +286,8 @@ create table passage (
     heading text not null default '',
     content text not null,
     text_hash bytea not null,
+    -- Of the title, content and language that it was cut from: it is cut again only when they have changed.
+    document_hash bytea,
     primary key (organization_id, passage_id),
     unique nulls not distinct (organization_id, item_id, instruction_id, chunk_index),
     foreign key (organization_id, item_id) references knowledge_item on delete cascade,

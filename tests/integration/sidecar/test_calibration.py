@@ -189,7 +189,7 @@ async def test_an_organization_or_a_model_that_is_not_there(warehouse: TestDatab
         with pytest.raises(NotFound):
             await calibrate(connection, FakeEmbedder(), UUID(int=9))
         report = await calibrate(connection, Another(), ORGANIZATION_ID)
-    assert report.kept == "what is stored was embedded by fake-words, not by another"
+    assert report.kept == "what is stored was embedded by fake-words, which is not configured here"
 
 
 async def test_a_search_decides_by_what_is_stored(database: TestDatabase) -> None:

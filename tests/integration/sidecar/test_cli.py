@@ -143,7 +143,7 @@ def test_calibrate_names_what_is_wrong_with_its_arguments(database: TestDatabase
 def test_self_test_says_of_each_part_whether_it_holds(database: TestDatabase) -> None:
     done = sidecar(database, "self-test")
     assert done.returncode == 0, done.stdout + done.stderr
-    assert done.stdout.count("ok ") == 6
+    assert done.stdout.count("ok ") == 7
     as_owner = sidecar(database, "self-test", ANSWERLINE_VOICE_DATABASE_URL=database.url("owner"))
     assert as_owner.returncode == 1
     assert "failed voice role" in as_owner.stdout

@@ -17,13 +17,23 @@ VECTORS = re.compile(r"\b(?:from|join)\s+passage_vector\b")
 
 # Statements that read or write passages and return no content, each with its reason.
 MAINTENANCE = {
+    ("ingest/queries.sql", "outdated_documents"): "compares hashes; returns documents to those who load them",
+    ("ingest/queries.sql", "unembedded_passages"): "returns text to the embedder, for those who load it",
+    ("ingest/queries.sql", "unwritten_passages"): "returns ids of passages without a vector",
+    ("ingest/queries.sql", "describe_spaces"): "counts",
+    ("ingest/queries.sql", "count_passages"): "counts",
+    ("ingest/queries.sql", "language_means"): "returns means of vectors",
+    ("ingest/queries.sql", "forget_embeddings"): "removes kept vectors that no passage uses",
     ("ingest/queries.sql", "forget_passages"): "removes passages that are replaced in the same transaction",
+    ("ingest/queries.sql", "forget_deleted"): "removes passages of deleted documents",
+    ("ingest/queries.sql", "centered"): "computes vectors for the two that write them",
+    ("ingest/queries.sql", "center_again"): "writes them where their centre moved",
     ("ingest/queries.sql", "add_passage"): "writes; returns the new id",
     ("ingest/queries.sql", "add_words"): "writes",
     ("ingest/queries.sql", "add_common_words"): "counts words; no search returns them",
     ("ingest/queries.sql", "add_code"): "writes",
     ("ingest/queries.sql", "facts"): "computes the columns that the predicate reads",
-    ("ingest/queries.sql", "add_vector"): "writes them",
+    ("ingest/queries.sql", "add_vectors"): "writes them",
     ("ingest/queries.sql", "refresh_facts"): "brings them up to date",
 }
 

@@ -128,6 +128,8 @@ async def remote(database: TestDatabase, service: EmbeddingService) -> AsyncIter
         "embedding_pause_s": PAUSE_S,
     }
     embedder = create_embedder(Settings.model_validate({"DATABASE_URL": database.url("owner")} | settings))
+    # The service has the vectors that the fake embedder stored.
+    await rows(database, "update embedding_space set model = %s", [embedder.model])
     async with running_sidecar(database, await token_for(database, ORGANIZATION_ID), embedder=embedder) as client:
         yield await client.open(OPEN_NUMBER)
 

@@ -26,7 +26,7 @@ def made(**settings: Any) -> Embedder:
                 "embedding_model": "some-model",
                 "embedding_dimensions": 12,
             },
-            "some-model",
+            "some-model@12",
             12,
         ),
     ],
