@@ -124,6 +124,7 @@ async def _swap(
     gone = [await connection.execute(_SQL[name], scope) for name in ("forget_passages", "forget_deleted")]
     replaced = sum(cursor.rowcount for cursor in gone)
     await _add_passages(connection, scope, plan.passages)
+    await connection.execute(_SQL["plan_in_bulk"])
     for model in forget:
         await connection.execute(_SQL["drop_space"], scope | {"model": model, "active_too": True})
     for target in plan.targets:
@@ -225,6 +226,7 @@ async def _forget_embeddings(
     for target in plan.targets:
         hashes = samples[target.space.space_id].hashes
         async with change(connection, organization_id):
+            await connection.execute(_SQL["plan_in_bulk"])
             await connection.execute(
                 _SQL["forget_embeddings"],
                 _scope(organization_id, target) | plan.parameters | {"kept_hashes": hashes},
