@@ -126,6 +126,7 @@ async def _swap(
     gone = [await connection.execute(_SQL[name], scope) for name in ("forget_passages", "forget_deleted")]
     replaced = sum(cursor.rowcount for cursor in gone)
     await _add_passages(connection, scope, plan.passages)
+    await connection.execute(_SQL["plan_in_bulk"])
     if replaced or plan.passages:
         await connection.execute(_SQL["forget_common_words"], scope)
         await connection.execute(_SQL["add_common_words"], scope | {"common": _COMMON})
@@ -231,6 +232,7 @@ async def _forget_embeddings(
     for target in plan.targets:
         hashes = samples[target.space.space_id].hashes
         async with change(connection, organization_id):
+            await connection.execute(_SQL["plan_in_bulk"])
             await connection.execute(
                 _SQL["forget_embeddings"],
                 _scope(organization_id, target) | plan.parameters | {"kept_hashes": hashes},

@@ -132,12 +132,19 @@ async def load(
     embedder: Embedder | Embedders | None = None,
 ) -> Loaded:
     """Load an organization from what its two files would hold, and make it searchable."""
-    (folder / "organization.yaml").write_text(yaml.safe_dump(organization), encoding="utf-8")
-    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    files = write_files(folder, organization, items)
     async with connected(database, "manage") as connection:
-        loaded = await load_organization(connection, folder / "organization.yaml", folder / "items.jsonl")
+        loaded = await load_organization(connection, *files)
         await index_organization(connection, embedder or FakeEmbedder(), loaded.organization_id)
     return loaded
+
+
+def write_files(folder: Path, organization: dict[str, Any], items: list[dict[str, Any]]) -> tuple[Path, Path]:
+    """The two files of an organization, as paths, in a folder that is made when it is not there."""
+    folder.mkdir(exist_ok=True)
+    (folder / "organization.yaml").write_text(yaml.safe_dump(organization), encoding="utf-8")
+    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, items)), encoding="utf-8")
+    return folder / "organization.yaml", folder / "items.jsonl"
 
 
 async def token_for(database: TestDatabase, *organization_ids: UUID) -> str:

@@ -1,7 +1,6 @@
 """One change of an organization at a time: two at once would each miss the other's rows. Interleaved by locks."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -9,7 +8,6 @@ from typing import Any, LiteralString
 
 import psycopg
 import pytest_asyncio
-import yaml
 
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.ingest.indexing import index_organization
@@ -19,7 +17,7 @@ from retrieval_sidecar.sql import load as load_sql
 from tests.support.database import TestDatabase
 from tests.support.embedders import GatedEmbedder
 from tests.support.inspection import rows, until, value
-from tests.support.sidecar import connected, load, running_sidecar, token_for
+from tests.support.sidecar import connected, load, running_sidecar, token_for, write_files
 from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, item, items, organization
 
 _SQL = load_sql("retrieval_sidecar.ingest")
@@ -63,14 +61,6 @@ async def waiting(database: TestDatabase, count: int) -> None:
     await until(found, seconds=30)
 
 
-def write(folder: Path, rows_of_items: list[dict[str, Any]], **changes: Any) -> tuple[Path, Path]:
-    """The two files of an organization."""
-    folder.mkdir(exist_ok=True)
-    (folder / "organization.yaml").write_text(yaml.safe_dump(organization(**changes)), encoding="utf-8")
-    (folder / "items.jsonl").write_text("\n".join(map(json.dumps, rows_of_items)), encoding="utf-8")
-    return folder / "organization.yaml", folder / "items.jsonl"
-
-
 async def servable(database: TestDatabase, title: str) -> list[tuple[bool, list[int]]]:
     """What the search reads of an item's passages."""
     found = await rows(
@@ -85,7 +75,7 @@ async def servable(database: TestDatabase, title: str) -> list[tuple[bool, list[
 async def test_what_is_closed_while_its_passages_wait_to_be_written_is_written_closed(
     database: TestDatabase, first: Connection, second: Connection, tmp_path: Path
 ) -> None:
-    await load_organization(first, *write(tmp_path, [*items(), BICYCLE]))
+    await load_organization(first, *write_files(tmp_path, organization(), [*items(), BICYCLE]))
     async with change(first, ORGANIZATION_ID):
         await first.execute("update knowledge_item set status = 'draft' where title = 'Bicycle'")
         await first.execute(_SQL["refresh_facts"], {"organization_id": ORGANIZATION_ID})
@@ -99,13 +89,15 @@ async def test_what_is_closed_while_its_passages_are_being_written_is_closed(
     database: TestDatabase, first: Connection, second: Connection, tmp_path: Path
 ) -> None:
     bicycle = BICYCLE | {"content": "The bicycle rental opens with BIKE-7-X."}
-    await load_organization(first, *write(tmp_path, [*items(), bicycle]))
+    await load_organization(first, *write_files(tmp_path, organization(), [*items(), bicycle]))
     async with locked(database, "passage_code"):
         # It has written the passages and their words, and nobody sees them yet.
         indexing = asyncio.create_task(index_organization(second, FakeEmbedder(), ORGANIZATION_ID))
         await waiting(database, 1)
         changed = [*items(), bicycle | {"segments": ["staff"], "visibility": "internal"}]
-        closing = asyncio.create_task(load_organization(first, *write(tmp_path / "closed", changed)))
+        closing = asyncio.create_task(
+            load_organization(first, *write_files(tmp_path / "closed", organization(), changed))
+        )
         await waiting(database, 2)
     await asyncio.gather(indexing, closing)
     staff = await value(database, "select segment_id from segment where key = 'staff'")
@@ -120,7 +112,7 @@ async def test_two_loads_of_one_organization_take_turns_and_calls_go_on(
         async with change(first, ORGANIZATION_ID):
             # In opposite orders, which would be a deadlock if each took the rows of its items as it came to them.
             loads = [
-                asyncio.create_task(load_organization(connection, *write(tmp_path / name, lines)))
+                asyncio.create_task(load_organization(connection, *write_files(tmp_path / name, organization(), lines)))
                 for connection, name, lines in ((second, "a", items()), (third, "b", items()[::-1]))
             ]
             await waiting(database, 2)
@@ -152,7 +144,7 @@ async def test_what_was_embedded_of_a_document_that_says_something_else_by_now_i
     database: TestDatabase, first: Connection, tmp_path: Path
 ) -> None:
     slow = GatedEmbedder(is_open=False)
-    await load_organization(first, *write(tmp_path / "old", [*items(), BICYCLE]))
+    await load_organization(first, *write_files(tmp_path / "old", organization(), [*items(), BICYCLE]))
     indexing = asyncio.create_task(index_organization(first, slow, ORGANIZATION_ID))
     await slow.asked.wait()
     newer = BICYCLE | {"content": "The bicycle rental opens at ten."}
@@ -170,7 +162,7 @@ async def test_what_was_embedded_of_a_document_that_says_something_else_by_now_i
 async def test_two_who_index_the_same_documents_write_them_once(
     database: TestDatabase, first: Connection, second: Connection, tmp_path: Path
 ) -> None:
-    await load_organization(first, *write(tmp_path, [*items(), BICYCLE]))
+    await load_organization(first, *write_files(tmp_path, organization(), [*items(), BICYCLE]))
     async with locked(database, "passage_vector"):
         indexing = [
             asyncio.create_task(index_organization(connection, FakeEmbedder(), ORGANIZATION_ID))

@@ -6,13 +6,16 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from uuid import UUID
 
 import psycopg
 import pytest
 
 from tests.support.database import TestDatabase
-from tests.support.sidecar import running_sidecar
-from tests.support.small_organization import MEMBER, OPEN_NUMBER, ORGANIZATION_ID
+from tests.support.embedding_service import embedding_service
+from tests.support.inspection import rows, value
+from tests.support.sidecar import running_sidecar, write_files
+from tests.support.small_organization import MEMBER, OPEN_NUMBER, ORGANIZATION_ID, item, items, organization
 
 pytestmark = pytest.mark.timeout(120)
 
@@ -208,3 +211,74 @@ def test_migrations_go_down_and_up(empty_database: TestDatabase) -> None:
     up = sidecar(empty_database, "migrate")
     assert up.stdout.startswith("schema: empty")
     assert sidecar(empty_database, "self-test").returncode == 0
+
+
+async def test_the_model_is_changed_by_commands_while_the_old_one_answers(database: TestDatabase) -> None:
+    async with embedding_service() as service:
+        settings = {
+            "ANSWERLINE_EMBEDDER": "openai",
+            "ANSWERLINE_EMBEDDING_BASE_URL": service.url,
+            "ANSWERLINE_EMBEDDING_API_KEY": "key",
+            "ANSWERLINE_EMBEDDING_MODEL": "new",
+            "ANSWERLINE_EMBEDDING_DIMENSIONS": "96",
+        }
+        both = settings | {"ANSWERLINE_PREVIOUS_EMBEDDER": "fake"}
+        its = ("--organization", str(ORGANIZATION_ID))
+
+        async def run(*arguments: str, by: dict[str, str] | None = None, status: int = 0) -> str:
+            done = await asyncio.to_thread(sidecar, database, *arguments, **by or {})
+            assert done.returncode == status, done.stdout + done.stderr
+            assert "Traceback" not in done.stderr
+            return " ".join((done.stdout + done.stderr).split())
+
+        # What only calls itself an embedding model is found out; that both are there is another matter.
+        assert "ok embedding models: 1 organizations by fake-words" in await run("self-test", status=1, by=both)
+        alone = await run("self-test", status=1, by=settings)
+        assert "failed embedding models: 1 organizations by fake-words. Those by fake-words" in alone
+        assert "new@96 is complete, 14 passages" in await run("reembed", *its, "--no-switch", by=both)
+        assert "fake-words 64 14 of 14 yes yes new@96 96 14 of 14 yes no" in await run("spaces", *its)
+        assert "searched by new@96, 14 passages" in await run("reembed", "--all", by=both)
+        found = await run("search", "--number", OPEN_NUMBER, "parking garage", by=both)
+        assert "ok in" in found
+        assert "degraded" not in found
+        assert "degraded" in await run("search", "--number", OPEN_NUMBER, "parking garage")
+        assert "is not configured here" in await run("reembed", *its, "--switch-to", "old", status=1, by=both)
+        assert "searched by fake-words" in await run("reembed", *its, "--switch-to", "fake-words", by=both)
+        assert "switch to another one first" in await run("reembed", *its, "--drop", "fake-words", status=1)
+        assert "new@96 is dropped" in await run("reembed", *its, "--drop", "new@96")
+        assert "new@96" not in await run("spaces", *its)
+        assert "There are no vectors of new@96" in await run(
+            "reembed", *its, "--switch-to", "new@96", status=1, by=both
+        )
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["reembed"], "Say whose knowledge"),
+        (["reembed", "--all", "--organization", str(ORGANIZATION_ID)], "Say whose knowledge"),
+        (["reembed", "--all", "--no-switch", "--drop", "x"], "Choose one of"),
+        (["reembed", "--organization", str(UUID(int=0))], "There is no organization"),
+        (["spaces", "--organization", str(UUID(int=0))], "There is no organization"),
+    ],
+)
+def test_reembed_says_what_it_needs_to_know(database: TestDatabase, arguments: list[str], told: str) -> None:
+    done = sidecar(database, *arguments)
+    assert done.returncode == 1
+    assert told in done.stderr
+
+
+def test_a_load_that_a_complete_space_could_not_follow_changes_nothing(database: TestDatabase, tmp_path: Path) -> None:
+    files = write_files(
+        tmp_path, organization(), [*items(), item("bike", "Bicycle", "The bicycle rental opens at nine.")]
+    )
+    asyncio.run(rows(database, "update embedding_space set model = 'gone'"))
+    refused = sidecar(database, "load", *map(str, files))
+    assert refused.returncode == 1
+    assert "ANSWERLINE_PREVIOUS_EMBEDDER" in refused.stderr
+    assert asyncio.run(value(database, "select count(*) from knowledge_item where title = 'Bicycle'")) == 0
+    done = sidecar(database, "load", *map(str, files), "--forget-space", "gone")
+    assert done.returncode == 0, done.stderr
+    assert asyncio.run(rows(database, "select model, active from embedding_space")) == [("fake-words", True)]
+    found = sidecar(database, "search", "--number", OPEN_NUMBER, "bicycle rental opens")
+    assert "Bicycle" in found.stdout

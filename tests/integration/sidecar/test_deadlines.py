@@ -4,6 +4,7 @@ import asyncio
 import time
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -321,6 +322,41 @@ async def test_connections_that_broke_are_replaced_unseen(narrow: VoiceClient, d
         role="superuser",
     )
     assert (await session.search("parking garage"))["status"] == "ok"
+
+
+async def test_reading_goes_on_where_the_connection_is_ended_in_use(database: TestDatabase) -> None:
+    pool = sidecar_database.Pool(database.url("voice"), 2)
+    await pool.open(wait=True)
+    used: list[int] = []
+
+    async def read(connection: sidecar_database.Connection, *, broken: int) -> int:
+        used.append(connection.info.backend_pid)
+        if len(used) <= broken:
+            # After the pool has tried it, and before it is used.
+            await rows(database, "select pg_terminate_backend(%s, 5000)", [used[-1]], role="superuser")
+        cursor = await connection.execute("select 44")
+        ((found,),) = await cursor.fetchall()
+        return int(found)
+
+    async def refused(connection: sidecar_database.Connection) -> None:
+        used.append(connection.info.backend_pid)
+        await connection.execute("select pg_sleep(0)", prepare=False)
+        raise psycopg.errors.QueryCanceled
+
+    try:
+        assert await pool.read(Deadline.after(3), partial(read, broken=1)) == 44
+        assert len(set(used)) == 2
+        used.clear()
+        # Once, and no more: behind it there may be a server that ends every connection.
+        with pytest.raises(psycopg.OperationalError):
+            await pool.read(Deadline.after(3), partial(read, broken=9))
+        assert len(used) == 2
+        used.clear()
+        with pytest.raises(psycopg.errors.QueryCanceled):
+            await pool.read(Deadline.after(3), refused)
+        assert len(used) == 1
+    finally:
+        await pool.close()
 
 
 async def test_what_was_searched_is_logged_before_the_process_ends(database: TestDatabase) -> None:

@@ -1,6 +1,7 @@
 """Opening calls: the agent by its number or id, the contact by theirs, and the snapshot of the scope."""
 
 import asyncio
+from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -15,9 +16,11 @@ from tests.support.extended_organization import (
     GUIDED,
     TOLD,
     extended_items,
+    foreign_items,
+    foreign_organization,
 )
 from tests.support.inspection import rows, value
-from tests.support.sidecar import SESSIONS, VoiceClient, token_for
+from tests.support.sidecar import SESSIONS, VoiceClient, load, running_sidecar, token_for
 from tests.support.small_organization import (
     EMPTY_NUMBER,
     MEMBER,
@@ -25,6 +28,7 @@ from tests.support.small_organization import (
     ORGANIZATION_ID,
     SELECTED_NUMBER,
     STRANGER,
+    agent,
 )
 
 
@@ -205,3 +209,20 @@ async def test_narrowing_to_a_base_that_is_not_the_organizations_is_refused(
     for base_id in (foreign, str(uuid4())):
         answer = await api.post(SESSIONS, request(calledNumber=OPEN_NUMBER, narrowToKnowledgeBaseIds=[base_id]))
         assert (answer.status, answer.body["errors"][0]["field"]) == (400, "narrowToKnowledgeBaseIds")
+
+
+async def test_an_agents_id_that_two_organizations_of_the_token_use_is_refused_as_ambiguous(
+    database: TestDatabase, tmp_path: Path
+) -> None:
+    twin = agent("open", 1, FOREIGN_NUMBER)  # the id of the small organization's own
+    await load(database, tmp_path, foreign_organization() | {"agents": [twin]}, foreign_items())
+    asked = {"agentId": twin["id"], "roomName": "room", "callId": "call-1"}
+    async with running_sidecar(database, await token_for(database, ORGANIZATION_ID, FOREIGN_ID)) as client:
+        answer = await client.post(SESSIONS, asked)
+        assert answer.status == 400
+        assert [each["field"] for each in answer.body["errors"]] == ["agentId"]
+        by_number = [(await client.open(number)).body["orgId"] for number in (OPEN_NUMBER, FOREIGN_NUMBER)]
+        assert by_number == [str(ORGANIZATION_ID), str(FOREIGN_ID)]
+        client.token = await token_for(database, FOREIGN_ID)
+        answer = await client.post(SESSIONS, asked)
+        assert (answer.status, answer.body["orgId"]) == (201, str(FOREIGN_ID))

@@ -165,6 +165,32 @@ async def test_a_caller_who_leaves_is_no_failure(clock: Clock) -> None:
         await settled()
 
 
+async def leave_after(held: HeldEmbedder, breaker: CircuitBreaker, clock: Clock, seconds: float) -> None:
+    """Ask, and be gone so long after."""
+    count = len(held.requests) + 1
+    leaver = asyncio.create_task(breaker.embed_queries(["hours"]))
+    await held.asked(count)
+    clock.now += seconds
+    leaver.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await leaver
+
+
+async def test_a_service_that_keeps_callers_waiting_until_they_leave_has_failed_them(clock: Clock) -> None:
+    # With deadlines that are all shorter than the patience nothing else would ever open the circuit.
+    held = HeldEmbedder()
+    breaker = held_breaker(held, clock, patience_s=2.0)
+    await leave_after(held, breaker, clock, 0.49)
+    await leave_after(held, breaker, clock, 0.5)
+    with pytest.raises(EmbedderUnavailable, match="left alone"):
+        await breaker.embed_queries(["hours"])
+    clock.now += PAUSE_S
+    await leave_after(held, breaker, clock, 0.5)
+    with pytest.raises(EmbedderUnavailable, match="left alone"):
+        await breaker.embed_queries(["hours"])
+    assert len(held.requests) == 3
+
+
 async def test_an_answer_that_is_too_late_is_a_failure(clock: Clock) -> None:
     held = HeldEmbedder()
     breaker = held_breaker(held, clock, patience_s=0.001)
