@@ -172,7 +172,7 @@ async def _write(connection: Connection, scope: dict[str, Any], entry: _Entry, v
     found = await cursor.fetchone()
     assert found is not None  # noqa: S101 - an insert that returns
     key = scope | {"passage_id": found[0]}
-    text = f"{passage.title} {passage.heading} {passage.content}"
+    text = f"{passage.title} {passage.content}"
     await connection.execute(_SQL["add_words"], key | {"words": sorted(set(words(text)))})
     for code in sorted(codes.in_document(text)):
         await connection.execute(_SQL["add_code"], key | {"code": code})
