@@ -170,7 +170,7 @@ async def _add_passages(
         for row, (_, passage) in zip(ids, passages, strict=True):
             assert row is not None  # noqa: S101 - an insert that returns
             key = {"organization_id": scope["organization_id"], "passage_id": row[0]}
-            text = f"{passage.title} {passage.heading} {passage.content}"
+            text = f"{passage.title} {passage.content}"
             found_words.append(key | {"words": sorted(set(words(text)))})
             found_codes += [key | {"code": code} for code in sorted(codes.in_document(text))]
         await cursor.executemany(_SQL["add_words"], found_words)
