@@ -37,7 +37,7 @@ check: setup oasdiff ## lint, format, types, imports, contract, dependencies
 	$(BIN)/python -m contracts check
 	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py
 
-eval-retrieval: setup ## recall and refusal on real questions (../shared/data), to build/eval/retrieval.json
+eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval
 
 # uv does not read pip's configuration, so it is told where pip would look.

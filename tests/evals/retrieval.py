@@ -244,8 +244,7 @@ async def run(chosen: Sequence[Dataset]) -> list[Measured]:
 def shortfalls(measured: Measured) -> list[str]:
     """Each figure that is below its baseline."""
     baseline = tomllib.loads(BASELINES.read_text("utf-8")).get(measured.name, {})
-    hybrid = measured.rankings["hybrid"]
-    reached = {"hybrid": [hybrid.r1, hybrid.r5, hybrid.mrr5]}
+    reached = {mode: [each.r1, each.r5, each.mrr5] for mode, each in measured.rankings.items()}
     if refusal := measured.refusal.get("relevance"):
         reached["refusal"] = [refusal.auroc, refusal.refused_at_5]
     return [
