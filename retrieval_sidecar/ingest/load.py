@@ -128,8 +128,8 @@ class _Loader:
         base = self._base(item)
         # An item that names no folder stands in that of its knowledge base.
         folder = item.folder or str(FolderKey("base", (str(self._ids["base"][base]),)))
-        folder_id = await self._run("upsert_folder", folder_key=folder)
-        self._ids["folder"][folder] = folder_id
+        if folder not in self._ids["folder"]:
+            self._ids["folder"][folder] = await self._run("upsert_folder", folder_key=folder)
         ranges = open_minutes(item.schedule) if item.schedule is not None else None
         valid_from, valid_to = item.window(self.zone)
         item_id = await self._run(
@@ -141,7 +141,7 @@ class _Loader:
                 }
             ),
             source_id=sources[base],
-            folder_id=folder_id,
+            folder_id=self._ids["folder"][folder],
             valid_from=valid_from,
             valid_to=valid_to,
             open_minutes=_multirange(ranges),
