@@ -209,11 +209,13 @@ from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
 
 -- name: add_vector
-insert into passage_vector (organization_id, space_id, passage_id, is_instruction, owner_key, folder_id, base_key,
-    servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
-select f.organization_id, %(space_id)s, f.passage_id, f.is_instruction, f.owner_key, f.folder_id, f.base_key,
-    f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code, %(embedding)s
+insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
+    base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
+select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
+    f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
+    %(embedding)s
 from (/*include facts*/) f
+join embedding_space e on e.organization_id = f.organization_id and e.space_id = %(space_id)s
 where f.organization_id = %(organization_id)s and f.passage_id = %(passage_id)s;
 
 -- name: refresh_facts

@@ -51,6 +51,8 @@ class Scope:
         now: the instant that decides validity.
         minute: minutes of the week on the organization's wall clock.
         space_id, model: the embedding space that answers; None where nothing was indexed yet.
+        partition_id: where the space's vectors are: 0 with everybody's, else by themselves, and indexed.
+        dimensions: of the space's vectors.
     """
 
     organization_id: UUID
@@ -65,6 +67,8 @@ class Scope:
     language_fallbacks: Mapping[str, Sequence[str]]
     space_id: int | None
     model: str | None
+    partition_id: int = 0
+    dimensions: int = 0
 
 
 async def scope_of_session(key: SessionKey, connection: Connection, now: datetime) -> Scope:
@@ -105,6 +109,8 @@ async def _resolve(connection: Connection, name: str, parameters: dict[str, Any]
         language_fallbacks=row["language_fallbacks"],
         space_id=row["space_id"],
         model=row["model"],
+        partition_id=row["partition_id"],
+        dimensions=row["dimensions"],
     )
 
 

@@ -2,6 +2,8 @@
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
 -- No segments: an equality, for which there are statistics; of cardinality() the planner expects one row in 200.
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
+-- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
+and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
 and (p.segment_ids = array[]::integer[] or p.segment_ids && %(segment_ids)s::integer[])
@@ -38,11 +40,34 @@ and p.base_key = any(%(narrowed_base_keys)s::integer[])
 
 -- name: nearest
 -- One leg of the dense search: exact, over an index condition of its own, so that each selection is one range scan.
+-- No index on vectors can give an order by a sum.
 (
     select p.passage_id from passage_vector p
     where /*include eligible*/ and {leg}
-    order by p.embedding <=> (select vector from question), p.passage_id
+    order by (p.embedding <=> (select vector from question)) + 0, p.passage_id
     limit %(pool)s
+)
+
+-- name: nearly_nearest
+-- A leg by the HNSW index of the space's own partition. The index gives its nearest few (hnsw.ef_search, not iterated),
+-- of which the predicate leaves some: as many as are wanted, and they are the nearest of all that it allows; fewer, and
+-- the exact leg answers. So no answer is short, and none comes from the far ends of a graph that a filter has thinned.
+(
+    with near as materialized (
+        select p.passage_id
+        from (
+            select p.* from passage_vector p
+            where /*include eligible*/
+            order by p.embedding::halfvec({dimensions}) <=> (select vector from question)
+            offset 0 -- a fence: what the planner thinks that a selection keeps is no reason to plan otherwise
+        ) p
+        where {leg}
+        limit %(pool)s
+    )
+    select passage_id from near
+    union all
+    select passage_id from /*include nearest*/ exact
+    where (select count(*) from near) < %(pool)s
 )
 
 -- name: nothing_near
@@ -128,6 +153,16 @@ left join instruction n on n.organization_id = t.organization_id and n.instructi
 left join passage_words words on words.organization_id = p.organization_id and words.passage_id = p.passage_id
 left join by_codes k on k.passage_id = p.passage_id
 where /*include eligible*/ and /*include confirmed*/;
+
+-- name: rows_in_scope
+-- How many vectors a large organization's index has, and how many of them each leg may give at the least. `p` is the
+-- table of counts here, which has the columns that legs speak of.
+select coalesce(sum(p.servable_rows), 0)::integer, {of_legs}
+from vector_count p
+where p.organization_id = %(organization_id)s and p.space_id = %(space_id)s;
+
+-- name: rows_of_leg
+coalesce(sum(p.open_rows) filter (where {leg}), 0)::integer
 
 -- name: anything_eligible
 -- Whether a leg of the scope holds anything at all: the difference between "not found" and "nothing to search".

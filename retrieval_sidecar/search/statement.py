@@ -38,19 +38,45 @@ def shape_of(scope: Scope) -> Shape:
 
 
 @cache
-def search_statement(shape: Shape, *, by_meaning: bool) -> sql.Composed:
-    """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`."""
-    legs = [_leg(name) for name in shape]
-    dense: list[sql.Composable] = [sql.SQL(SQL["nearest"]).format(leg=leg) for leg in legs if by_meaning]
+def search_statement(
+    shape: Shape, *, by_meaning: bool, partition_id: int = 0, dimensions: int = 0, by_index: tuple[str, ...] = ()
+) -> sql.Composed:
+    """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`.
+
+    Args:
+        partition_id, dimensions: of the scope; literals, so that there is a plan for each.
+        by_index: the legs that are approximate; see `retrieval_sidecar.partitions.rule`.
+    """
+    where = {"partition_id": sql.Literal(partition_id), "dimensions": sql.Literal(dimensions)}
+    dense: list[sql.Composable] = [
+        sql.SQL(SQL["nearly_nearest" if name in by_index else "nearest"]).format(leg=_leg(name), **where)
+        for name in shape
+        if by_meaning
+    ]
     nearest = sql.SQL(" union all ").join(dense or [sql.SQL(SQL["nothing_near"])])
-    return sql.SQL(SQL["search"]).format(nearest=nearest, allowed=sql.SQL(" or ").join(legs))
+    allowed = sql.SQL(" or ").join(map(_leg, shape))
+    return sql.SQL(SQL["search"]).format(nearest=nearest, allowed=allowed, **where)
 
 
 @cache
-def anything_statement(shape: Shape) -> sql.Composed:
+def anything_statement(shape: Shape, *, partition_id: int = 0) -> sql.Composed:
     """Whether the legs of a shape, which must not be empty, hold anything eligible."""
-    allowed = sql.SQL(" or ").join(_leg(name) for name in shape)
-    return sql.SQL(SQL["anything_eligible"]).format(leg=sql.SQL("({})").format(allowed))
+    allowed = sql.SQL(" or ").join(map(_leg, shape))
+    return sql.SQL(SQL["anything_eligible"]).format(
+        leg=sql.SQL("({})").format(allowed), partition_id=sql.Literal(partition_id)
+    )
+
+
+@cache
+def rows_statement(shape: Shape) -> sql.Composed:
+    """How many vectors an organization has, and then how many of them each leg of a shape may give at the least."""
+    return sql.SQL(SQL["rows_in_scope"]).format(of_legs=sql.SQL(", ").join(map(_rows_of_leg, shape)))
+
+
+def _rows_of_leg(name: str) -> sql.Composable:
+    if name.startswith(("selected_items", "selected_instructions")):
+        return sql.Literal(0)  # not counted each: none is sure, and so a list of them is searched exactly
+    return sql.SQL(SQL["rows_of_leg"]).format(leg=_leg(name))
 
 
 def _leg(name: str) -> sql.Composed:

@@ -1,5 +1,6 @@
 """From a scope to the legs of its search: None is everything, empty is nothing, in every combination."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import product
@@ -8,7 +9,14 @@ from uuid import UUID
 import pytest
 
 from retrieval_sidecar.scope.resolve import KnowledgeSelection, Scope
-from retrieval_sidecar.search.statement import SQL, anything_statement, scope_parameters, search_statement, shape_of
+from retrieval_sidecar.search.statement import (
+    SQL,
+    anything_statement,
+    rows_statement,
+    scope_parameters,
+    search_statement,
+    shape_of,
+)
 
 INSTRUCTIONS: list[tuple[Sequence[int] | None, tuple[str, ...]]] = [
     (None, ("all_instructions",)),
@@ -28,6 +36,10 @@ KNOWLEDGE: list[tuple[KnowledgeSelection | None, tuple[str, ...]]] = [
 ]
 SCOPES = list(product(INSTRUCTIONS, KNOWLEDGE))
 SHAPES = [instructions + knowledge for (_, instructions), (_, knowledge) in SCOPES if instructions + knowledge]
+
+
+def eligible(partition_id: int) -> str:
+    return SQL["eligible"].replace("{partition_id}", str(partition_id))
 
 
 def scope(
@@ -87,7 +99,31 @@ def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...],
     }
     assert {name for name in conditions if f"%({name})s" in text} == {expected[leg] for leg in shape if leg in expected}
     # Words, codes and the rows given are bound by the predicate, and so is each leg by meaning.
-    assert text.count(SQL["eligible"]) == 3 + (len(shape) if by_meaning else 0)
+    assert text.count(eligible(0)) == 3 + (len(shape) if by_meaning else 0)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_approximate_leg_is_bound_as_an_exact_one_is_and_has_one_behind_it(shape: tuple[str, ...]) -> None:
+    by_index = shape[-1:]
+    text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).as_string(None)
+    assert text.count(eligible(12)) == 3 + len(shape) + 1
+    assert text.count("p.embedding::halfvec(384) <=>") == 1
+    # Nothing that an index on vectors could answer, the approximate leg apart.
+    assert len(re.findall(r"order by [^\n]*<=>[^\n]*\+ 0, p\.passage_id", text)) == len(shape)
+    assert text.count("order by p.embedding") == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_are_counted_leg_by_leg_and_a_list_of_single_ones_counts_for_nothing(shape: tuple[str, ...]) -> None:
+    text = rows_statement(shape).as_string(None)
+    single = [leg for leg in shape if leg in ("selected_items", "selected_instructions")]
+    assert text.count("open_rows") == len(shape) - len(single)
+    assert "owner_key" not in text
+    assert "passage_vector" not in text
+
+
+def test_whether_there_is_anything_is_asked_of_the_partition_that_counts() -> None:
+    assert eligible(12) in anything_statement(("all_knowledge",), partition_id=12).as_string(None)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -101,7 +137,7 @@ def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]
 
 def test_the_statement_without_vectors_orders_by_no_distance() -> None:
     text = search_statement(("all_knowledge",), by_meaning=False).as_string(None)
-    assert "order by p.embedding" not in text
+    assert "<=> (select vector from question)) + 0" not in text
     assert SQL["nothing_near"] in text
 
 
