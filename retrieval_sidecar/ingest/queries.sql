@@ -191,8 +191,9 @@ select p.organization_id, p.passage_id, false as is_instruction, i.item_key as o
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
         and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
-    array(select segment_id from item_segment g
-          where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id) as segment_ids,
+    nullif(array(select segment_id from item_segment g
+                 where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
+           array[]::integer[]) as segment_ids,
     p.language, i.region_code
 from passage p
 join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
@@ -202,8 +203,10 @@ union all
 select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
     n.status = 'published' and n.deleted_at is null,
     '-infinity', 'infinity', null,
-    array(select segment_id from instruction_segment g
-          where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id order by segment_id),
+    nullif(array(select segment_id from instruction_segment g
+                 where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id
+                 order by segment_id),
+           array[]::integer[]),
     p.language, 'GLOBAL'
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id

@@ -119,7 +119,7 @@ insert into vector_count (organization_id, space_id, is_instruction, base_key, f
 select v.organization_id, v.space_id, v.is_instruction, coalesce(v.base_key, 0), coalesce(v.folder_id, 0), count(*),
     count(*) filter (
         where v.valid_from = '-infinity' and v.valid_to = 'infinity' and v.open_minutes is null
-            and v.segment_ids = array[]::integer[]
+            and v.segment_ids is null
     )
 from embedding_space e
 join passage_vector v

@@ -1,12 +1,12 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
--- No segments: an equality, for which there are statistics; of cardinality() the planner expects one row in 200.
+-- No restriction is a null: to compare an array with an empty one takes as long as to compare two vectors.
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
 -- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
 and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
-and (p.segment_ids = array[]::integer[] or p.segment_ids && %(segment_ids)s::integer[])
+and (p.segment_ids is null or p.segment_ids && %(segment_ids)s::integer[])
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the

@@ -55,7 +55,7 @@ MUTANTS = (
     _search("any organization", "p.organization_id = %(organization_id)s and p.space_id", "p.space_id"),
     _search("not servable", "p.servable"),
     _search("any segment", "p.segment_ids && %(segment_ids)s::integer[]"),
-    _search("nothing without segments", "p.segment_ids = array[]::integer[]", "false"),
+    _search("nothing without segments", "p.segment_ids is null", "false"),
     _search("before it is valid", "p.valid_from <= %(now)s"),
     _search("not at its first instant", "p.valid_from <= %(now)s", "p.valid_from < %(now)s"),
     _search("after it was valid", "%(now)s < p.valid_to"),

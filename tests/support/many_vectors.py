@@ -261,16 +261,16 @@ async def _passages(
     )  # fmt: skip
     hours = Int4Multirange([Int4Range(0, 60)])
     statement = sql.SQL("copy passage_vector from stdin with (format binary)")
-    types = ["uuid", "int4", "int4", "int8", "bool", "int4", "int4", "int4", "bool", "int8", "int8",
-             "int4multirange", "int4[]", "text", "text", "halfvec"]  # fmt: skip
+    types = ["uuid", "int4", "int4", "int8", "int8", "int8", "int4", "bool", "bool", "halfvec", "int4[]",
+             "int4multirange", "int4", "int4", "text", "text"]  # fmt: skip
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:
         copy.set_types(types)
         for row, vector in zip(rows, vectors, strict=True):
             await copy.write_row(
-                (organization_id, space_id, 0, row.passage_id, row.is_instruction, row.owner_key, row.folder_id,
-                 row.base_key, row.servable, _BEGINNING, _NOW if row.expired else _NEVER,
-                 hours if row.closed else None, [SEGMENT] if row.for_segment else [], "en", "GLOBAL",
-                 HalfVector(vector))
+                (organization_id, space_id, 0, row.passage_id, _BEGINNING, _NOW if row.expired else _NEVER,
+                 row.owner_key, row.is_instruction, row.servable, HalfVector(vector),
+                 [SEGMENT] if row.for_segment else None, hours if row.closed else None, row.folder_id, row.base_key,
+                 "en", "GLOBAL")
             )  # fmt: skip
 
 

@@ -290,7 +290,9 @@ create table passage (
 );
 
 -- Narrow on purpose: what the eligibility predicate and the distance need, kept in the row (PLAIN), nothing else.
--- owner_key is the item's or the instruction's integer key, by is_instruction.
+-- owner_key is the item's or the instruction's integer key, by is_instruction. segment_ids and open_minutes are null where
+-- there is no such restriction. In this order, because to reach a column PostgreSQL walks over all before it (measured
+-- with 6,000 rows: 3.9 ms so, 4.4 with the vector last, 2.4 with nulls for arrays that are empty).
 --
 -- Partition 0 is shared: ordinary organizations, searched exactly, by btrees. `retrieval-sidecar partition` gives a
 -- space of a large organization a partition of its own, where partition_id is its space_id, with an HNSW index: that
@@ -304,18 +306,18 @@ create table passage_vector (
     space_id integer not null,
     partition_id integer not null,
     passage_id bigint not null,
-    is_instruction boolean not null,
-    owner_key integer not null,
-    folder_id integer,
-    base_key integer,
-    servable boolean not null,
     valid_from timestamptz not null,
     valid_to timestamptz not null,
+    owner_key integer not null,
+    is_instruction boolean not null,
+    servable boolean not null,
+    embedding halfvec not null,
+    segment_ids integer[] check (cardinality(segment_ids) > 0),
     open_minutes int4multirange,
-    segment_ids integer[] not null,
+    folder_id integer,
+    base_key integer,
     language text not null,
     region_code text not null,
-    embedding halfvec not null,
     primary key (organization_id, space_id, passage_id, partition_id),
     foreign key (organization_id, space_id) references embedding_space on delete cascade,
     foreign key (organization_id, passage_id) references passage on delete cascade

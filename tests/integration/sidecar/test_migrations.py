@@ -222,7 +222,7 @@ async def test_the_voice_role_writes_calls_and_nothing_else(empty_database: Test
         "delete from agent_item",
         "insert into agent_folder select organization_id, agent_id, 1 from phone_agent",
         "update knowledge_item set status = 'published'",
-        "update passage_vector set segment_ids = '{}'",
+        "update passage_vector set segment_ids = null",
         "insert into contact_segment select organization_id, contact_id, 1 from contact",
         "insert into voice_token_grant select organization_id, gen_random_uuid() from organization",
         "delete from call_session",

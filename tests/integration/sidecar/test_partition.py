@@ -392,6 +392,7 @@ async def test_only_the_owner_moves_and_only_one_at_a_time(database: TestDatabas
         await manager.execute(_PARTITIONS["begin_moving"])
         with pytest.raises(Unavailable):
             await mover.place(own=True)
+        await manager.execute(_PARTITIONS["end_moving"])
     with pytest.raises(NotFound):
         await place_organization(mover.owner, mover.watch, UUID(int=1), own_partition=True)
     assert set(await where(database)) == {0}
