@@ -13,9 +13,7 @@ from retrieval_sidecar.partitions.rule import INDEX_SETTINGS, plan_of
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
-from retrieval_sidecar.search.statement import Shape, rows_statement, scope_parameters, search_statement
-
-_POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
+from retrieval_sidecar.search.statement import POOL, Shape, rows_statement, scope_parameters, search_statement
 
 
 async def find_candidates(
@@ -68,7 +66,7 @@ def search_parameters(scope: Scope, question: Question, vector: Vectors | None) 
     return scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
         "language": question.language,
-        "pool": _POOL,
+        "pool": POOL,
         "words": list(question.words),
         "codes": list(question.codes),
     }

@@ -40,12 +40,13 @@ and p.base_key = any(%(narrowed_base_keys)s::integer[])
 
 -- name: nearest
 -- One leg of the dense search: exact, over an index condition of its own, so that each selection is one range scan.
--- No index on vectors can give an order by a sum.
+-- No index on vectors can give an order by a sum. The limit is a literal: of a parameter the planner expects a tenth of
+-- all rows, and it would read the text of the whole organization to join it with so many.
 (
     select p.passage_id from passage_vector p
     where /*include eligible*/ and {leg}
     order by (p.embedding <=> (select vector from question)) + 0, p.passage_id
-    limit %(pool)s
+    limit {pool}
 )
 
 -- name: nearly_nearest
@@ -62,12 +63,12 @@ and p.base_key = any(%(narrowed_base_keys)s::integer[])
             offset 0 -- a fence: what the planner thinks that a selection keeps is no reason to plan otherwise
         ) p
         where {leg}
-        limit %(pool)s
+        limit {pool}
     )
     select passage_id from near
     union all
     select passage_id from /*include nearest*/ exact
-    where (select count(*) from near) < %(pool)s
+    where (select count(*) from near) < {pool}
 )
 
 -- name: nothing_near

@@ -10,6 +10,9 @@ from retrieval_sidecar.sql import load as load_sql
 
 SQL = load_sql("retrieval_sidecar.search")
 
+POOL = 24
+"""Candidates of each leg; the best five of a hybrid order lie well within them."""
+
 Shape = tuple[str, ...]
 
 
@@ -47,7 +50,11 @@ def search_statement(
         partition_id, dimensions: of the scope; literals, so that there is a plan for each.
         by_index: the legs that are approximate; see `retrieval_sidecar.partitions.rule`.
     """
-    where = {"partition_id": sql.Literal(partition_id), "dimensions": sql.Literal(dimensions)}
+    where = {
+        "partition_id": sql.Literal(partition_id),
+        "dimensions": sql.Literal(dimensions),
+        "pool": sql.Literal(POOL),
+    }
     dense: list[sql.Composable] = [
         sql.SQL(SQL["nearly_nearest" if name in by_index else "nearest"]).format(leg=_leg(name), **where)
         for name in shape

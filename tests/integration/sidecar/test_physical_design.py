@@ -16,9 +16,9 @@ from retrieval_sidecar.local_database import LocalServer
 from retrieval_sidecar.partitions import rule
 from retrieval_sidecar.partitions.move import place_organization
 from retrieval_sidecar.scope.resolve import KnowledgeSelection, Scope
-from retrieval_sidecar.search.candidates import _POOL, find_candidates
+from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question
-from retrieval_sidecar.search.statement import shape_of
+from retrieval_sidecar.search.statement import POOL, shape_of
 from tests.support import many_vectors
 from tests.support.database import TestDatabase, clone
 from tests.support.many_vectors import FOLDERS, ITEMS, LARGE, OTHERS, SEGMENT, drawn, scope_of, write_many
@@ -125,12 +125,23 @@ async def find(searching: Explained, scope: Scope, question: int = 0) -> list[in
     return [each.passage_id for each in sorted(found, key=lambda each: -(each.meaning or 0.0))]
 
 
+def expect_text_of_candidates_only(plan: Node) -> None:
+    for table in ("passage", "knowledge_item", "instruction"):
+        read = [
+            node.fields["Actual Rows"] * node.fields["Actual Loops"]
+            for node in plan.walk()
+            if node["Relation Name"] == table
+        ]
+        assert sum(read) <= 8 * POOL, table
+
+
 def expect_exact(plan: Node, partition: str) -> list[Node]:
     """What holds of every exact plan; its legs."""
     assert {scan["Relation Name"] for scan in plan.scans()} == {partition}
     assert not any("Gather" in node["Node Type"] for node in plan.walk())
     assert plan.approximate_legs() == []
     assert not any(scan.index in ("of_nobodys_asking", f"{partition}_hnsw") for scan in plan.scans())
+    expect_text_of_candidates_only(plan)
     # For all questions, not for the first: a plan made for one would have its values in it.
     assert any("$" in node["Index Cond"] for node in plan.walk())
     return plan.exact_legs()
@@ -201,7 +212,8 @@ async def test_what_keeps_most_of_a_large_organization_goes_by_its_index(own: Pl
     (exact,) = plan.exact_legs()
     assert not exact.was_executed
     assert not any("Gather" in node["Node Type"] for node in plan.walk())
-    assert len(found) == _POOL
+    assert len(found) == POOL
+    expect_text_of_candidates_only(plan)
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 import pytest
 
 from retrieval_sidecar.partitions.rule import EF_SEARCH, INDEX_SETTINGS, KEPT_SHARE, advice_for, plan_of
-from retrieval_sidecar.search.candidates import _POOL
+from retrieval_sidecar.search.statement import POOL
 
 
 @pytest.mark.parametrize(
@@ -53,5 +53,5 @@ def test_an_organization_moves_at_one_size_and_back_at_another(
 
 
 def test_the_index_gives_several_times_what_a_search_wants_of_what_is_left() -> None:
-    assert EF_SEARCH * KEPT_SHARE >= 4 * _POOL
+    assert EF_SEARCH * KEPT_SHARE >= 4 * POOL
     assert INDEX_SETTINGS["hnsw.iterative_scan"] == "off"
