@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Coroutine, Iterator
+from collections.abc import AsyncIterator, Coroutine, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from functools import partial
@@ -44,6 +44,7 @@ from retrieval_sidecar.ingest.spaces import (
 )
 from retrieval_sidecar.knowledge.agents import agent_of_number
 from retrieval_sidecar.knowledge.phone_numbers import to_e164
+from retrieval_sidecar.partitions import command as partitioning
 from retrieval_sidecar.scope.resolve import scope_of_agent
 from retrieval_sidecar.search.explain import print_outcome
 from retrieval_sidecar.search.service import Outcome, SearchService
@@ -236,6 +237,31 @@ def self_test() -> None:
     """Try each part that a search leans on; exit status 0 when all of them hold."""
     if not _run(_self_test(_settings())):
         raise typer.Exit(1)
+
+
+@app.command()
+def partition(
+    organization: Annotated[
+        UUID | None, typer.Option(help="Which one to move; for the advice: of which alone.")
+    ] = None,
+    *,
+    back: Annotated[bool, typer.Option("--back", help="Back to the partition that is everybody's.")] = False,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Move nothing; say what the rule advises.")] = False,
+) -> None:
+    """Give a large organization a partition and an index of its own, while it is searched; again changes nothing."""
+    settings = _settings()
+    if dry_run:
+
+        async def advise() -> Sequence[partitioning.Standing]:
+            async with _connected(settings, "owner") as connection:
+                return await partitioning.standings(connection, organization)
+
+        partitioning.print_advice(_run(advise()), out)
+        return
+    if organization is None:
+        _fail("Name the organization: --organization ID. What is advised for each: --dry-run")
+    moved = _run(partitioning.move(lambda: _connected(settings, "owner"), organization, err, back=back))
+    out.print(("moved" if moved else "was there already") + (": shared" if back else ": a partition of its own"))
 
 
 @token_app.command("create")

@@ -2,8 +2,9 @@
 
 import math
 import select
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
+from types import MappingProxyType
 from typing import TypeVar
 
 import psycopg
@@ -95,16 +96,23 @@ class Pool(AsyncConnectionPool[Connection]):
 
 
 @asynccontextmanager
-async def time_limit(connection: Connection, deadline: Deadline) -> AsyncIterator[None]:
+async def time_limit(
+    connection: Connection, deadline: Deadline, settings: Mapping[str, str] = MappingProxyType({})
+) -> AsyncIterator[None]:
     """Have PostgreSQL itself stop the statements of this block at the deadline, should nobody be left to cancel them.
 
     The limit travels with them in one pipeline, which is one transaction and one round trip: fetch their rows after
     the block, or each fetch is a round trip more.
+
+    Args:
+        settings: of PostgreSQL, for the statements of this block too.
     """
     # Zero would mean no limit.
     milliseconds = max(1, math.ceil(deadline.remaining() * 1000))
     async with connection.pipeline():
         await connection.execute(_SQL["time_limit"], {"milliseconds": str(milliseconds)})
+        for name, value in settings.items():
+            await connection.execute(_SQL["setting"], {"name": name, "value": value})
         yield
 
 

@@ -42,7 +42,7 @@ class Settings(BaseSettings):
         default=None, description="The same database as role answerline_voice."
     )
     owner_database_url: SecretStr | None = Field(
-        default=None, description="The same database as its owner; for `migrate` only."
+        default=None, description="The same database as its owner; for `migrate`, `partition` and tokens."
     )
     manage_database_url: SecretStr | None = Field(
         default=None, description="The same database as role answerline_manage."

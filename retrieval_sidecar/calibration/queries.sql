@@ -1,7 +1,8 @@
 -- name: space
 -- The space that answers, what centres its questions, and everybody's segments: the decision is about what is stored,
 -- whoever may hear it.
-select e.space_id, e.model, e.calibration, o.default_language, o.default_region, o.time_zone,
+select e.space_id, e.model, coalesce(e.partition_id, 0) as partition_id, coalesce(e.dimensions, 0) as dimensions,
+    o.default_language, o.default_region, o.time_zone,
     array(select s.segment_id from segment s where s.organization_id = o.organization_id) as segment_ids
 from organization o
 left join embedding_space e on e.organization_id = o.organization_id and e.active

@@ -8,6 +8,7 @@ from uuid import UUID
 from zoneinfo import ZoneInfo
 
 import numpy as np
+from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
@@ -154,12 +155,15 @@ async def _everything(connection: Connection, organization_id: UUID, now: dateti
         space_id=row["space_id"],
         model=row["model"],
         calibration=calibration_of(row["model"]),
+        partition_id=row["partition_id"],
+        dimensions=row["dimensions"],
     )
 
 
 async def _sample(connection: Connection, scope: Scope, passages: int) -> list[Sampled]:
     async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(SEARCH_SQL["sample"], scope_parameters(scope) | {"passages": passages})
+        statement = sql.SQL(SEARCH_SQL["sample"]).format(partition_id=sql.Literal(scope.partition_id))
+        await cursor.execute(statement, scope_parameters(scope) | {"passages": passages})
         return [Sampled(**row) for row in await cursor.fetchall()]
 
 

@@ -20,6 +20,7 @@ from retrieval_sidecar.ingest.passages import Passage
 from retrieval_sidecar.ingest.plan import Document, Plan, Target, make_plan
 from retrieval_sidecar.ingest.spaces import read_spaces
 from retrieval_sidecar.knowledge.changes import change
+from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text import codes
 from retrieval_sidecar.text.normalize import words
@@ -138,6 +139,7 @@ async def _swap(
         await connection.execute(_SQL["complete_space"], of_space)
     if not any(space.active for space in await read_spaces(connection, organization_id)):
         await connection.execute(_SQL["activate_space"], scope | {"model": plan.into})
+    await count_vectors(connection, organization_id)
     return replaced
 
 

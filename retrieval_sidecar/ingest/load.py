@@ -21,6 +21,7 @@ from retrieval_sidecar.ingest.organization_file import (
 )
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.knowledge.validity import open_minutes
+from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
 
@@ -177,6 +178,7 @@ class _Loader:
     async def refresh_passages(self) -> None:
         """Hold what is indexed already to the rows as they are now, without waiting for it to be embedded again."""
         await self._run("refresh_facts")
+        await count_vectors(self._connection, self._organization_id)
 
     async def _select(self, agent: Agent, kind: str, keys: list[str]) -> None:
         for key in keys:

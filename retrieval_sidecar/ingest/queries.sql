@@ -204,7 +204,8 @@ returning space_id;
 select e.model, e.dimensions, e.active, e.filling, (
         select count(*) from passage p where p.organization_id = e.organization_id
     ) as passages, (
-        select count(*) from passage_vector v where v.organization_id = e.organization_id and v.space_id = e.space_id
+        select count(*) from passage_vector v
+        where v.organization_id = e.organization_id and v.space_id = e.space_id and v.partition_id = e.partition_id
     ) as vectors, (
         select count(distinct p.text_hash) from passage p
         join embedding_cache c on c.organization_id = p.organization_id and c.space_id = e.space_id
@@ -268,11 +269,13 @@ where p.organization_id = %(organization_id)s and not exists (
 );
 
 -- name: unwritten_passages
--- Passages that have no vector in this space.
+-- Passages that have no vector in this space, where its searches look.
 select p.passage_id from passage p
+join embedding_space e on e.organization_id = p.organization_id and e.space_id = %(space_id)s
 where p.organization_id = %(organization_id)s and not exists (
     select from passage_vector v
-    where v.organization_id = p.organization_id and v.space_id = %(space_id)s and v.passage_id = p.passage_id
+    where v.organization_id = p.organization_id and v.space_id = e.space_id and v.partition_id = e.partition_id
+        and v.passage_id = p.passage_id
 );
 
 -- name: forget_passages
@@ -369,8 +372,9 @@ select p.organization_id, p.passage_id, false as is_instruction, i.item_key as o
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
         and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
-    array(select segment_id from item_segment g
-          where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id) as segment_ids,
+    nullif(array(select segment_id from item_segment g
+                 where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
+           array[]::integer[]) as segment_ids,
     p.language, i.region_code
 from passage p
 join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
@@ -380,19 +384,23 @@ union all
 select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
     n.status = 'published' and n.deleted_at is null,
     '-infinity', 'infinity', null,
-    array(select segment_id from instruction_segment g
-          where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id order by segment_id),
+    nullif(array(select segment_id from instruction_segment g
+                 where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id
+                 order by segment_id),
+           array[]::integer[]),
     p.language, 'GLOBAL'
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
 
 -- name: add_vectors
-insert into passage_vector (organization_id, space_id, passage_id, is_instruction, owner_key, folder_id, base_key,
-    servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
-select f.organization_id, %(space_id)s, f.passage_id, f.is_instruction, f.owner_key, f.folder_id, f.base_key,
-    f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code, x.embedding
+insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
+    base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
+select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
+    f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
+    x.embedding
 from (/*include facts*/) f
 join (/*include centered*/) x on x.organization_id = f.organization_id and x.passage_id = f.passage_id
+join embedding_space e on e.organization_id = f.organization_id and e.space_id = %(space_id)s
 where f.organization_id = %(organization_id)s and f.passage_id = any(%(passage_ids)s);
 
 -- name: refresh_facts

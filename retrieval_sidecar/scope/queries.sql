@@ -50,7 +50,9 @@
     case when s.narrowed_base_ids is not null then array(
         select b.base_key from knowledge_base b
         where b.organization_id = s.organization_id and b.base_id = any(s.narrowed_base_ids)
-    ) end as narrowed_base_keys
+    ) end as narrowed_base_keys,
+    coalesce(e.partition_id, 0) as partition_id,
+    coalesce(e.dimensions, 0) as dimensions
 
 -- name: of_session
 -- Read afresh for each search. No row: session, agent, organization and token do not belong together, or the call has

@@ -54,6 +54,8 @@ class Scope:
         minute: minutes of the week on the organization's wall clock.
         space_id, model: the embedding space that answers; None where nothing was indexed yet.
         calibration: of that space's no-match decision.
+        partition_id: where the space's vectors are: 0 with everybody's, else by themselves, and indexed.
+        dimensions: of the space's vectors.
     """
 
     organization_id: UUID
@@ -69,6 +71,8 @@ class Scope:
     space_id: int | None
     model: str | None
     calibration: Calibration = field(default_factory=lambda: calibration_of(None))
+    partition_id: int = 0
+    dimensions: int = 0
 
 
 async def scope_of_session(key: SessionKey, connection: Connection, now: datetime) -> Scope:
@@ -112,6 +116,8 @@ async def _resolve(connection: Connection, name: str, parameters: dict[str, Any]
         calibration=read_calibration(
             row["calibration"], row["model"], organization_id=parameters["organization_id"], space_id=row["space_id"]
         ),
+        partition_id=row["partition_id"],
+        dimensions=row["dimensions"],
     )
 
 

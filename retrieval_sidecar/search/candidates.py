@@ -3,18 +3,26 @@
 from typing import Any
 
 from pgvector import Vector
+from psycopg import sql
 from psycopg.rows import dict_row
 
 from retrieval_sidecar.database import Connection, time_limit
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Vectors
+from retrieval_sidecar.partitions.rule import INDEX_SETTINGS, plan_of
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
 from retrieval_sidecar.search.sameness import family_of
-from retrieval_sidecar.search.statement import Shape, is_wide, scope_parameters, search_statement
-
-_POOL = 24  # candidates of each leg; the best five of a hybrid order lie well within them
+from retrieval_sidecar.search.statement import (
+    POOL,
+    Shape,
+    is_listed,
+    legs_of,
+    rows_statement,
+    scope_parameters,
+    search_statement,
+)
 
 
 async def find_candidates(
@@ -31,22 +39,49 @@ async def find_candidates(
         shape: of the scope, not empty.
         vector: of the question, as the embedder gave it; None to search by words and codes alone.
     """
-    parameters = search_parameters(scope, shape, question, vector)
+    by_index = () if vector is None else await approximate_legs(connection, scope, shape, deadline)
+    statement, parameters = search_with(scope, shape, question, vector, by_index)
     async with connection.cursor(row_factory=dict_row) as cursor:
-        async with time_limit(connection, deadline):
-            await cursor.execute(search_statement(shape, by_meaning=vector is not None), parameters)
+        async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
+            await cursor.execute(statement, parameters)
         return [_candidate(row, question) for row in await cursor.fetchall()]
 
 
-def search_parameters(scope: Scope, shape: Shape, question: Question, vector: Vectors | None) -> dict[str, Any]:
-    """The values that the search statement of the scope's shape refers to."""
-    return scope_parameters(scope) | {
+async def approximate_legs(connection: Connection, scope: Scope, shape: Shape, deadline: Deadline) -> tuple[str, ...]:
+    """The legs of a shape that go by an index. An ordinary organization has none, and nothing is asked for it."""
+    if scope.partition_id == 0:
+        return ()
+    async with time_limit(connection, deadline):
+        cursor = await connection.execute(rows_statement(shape), scope_parameters(scope))
+    row = await cursor.fetchone()
+    assert row is not None  # noqa: S101 - sums always give one
+    servable_rows, *rows_of_legs = row
+    return tuple(
+        leg
+        for leg, rows in zip(legs_of(shape), rows_of_legs, strict=True)
+        if plan_of(servable_rows, rows, has_index=True) == "approximate"
+    )
+
+
+def search_with(
+    scope: Scope, shape: Shape, question: Question, vector: Vectors | None, by_index: tuple[str, ...] = ()
+) -> tuple[sql.Composed, dict[str, Any]]:
+    """The statement of a search and the values that it refers to; see `search_statement`."""
+    statement = search_statement(
+        shape,
+        by_meaning=vector is not None,
+        partition_id=scope.partition_id,
+        dimensions=scope.dimensions,
+        by_index=by_index,
+    )
+    return statement, scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
         "language": question.language,
-        "pool": _POOL,
+        "pool": POOL,
         "words": list(question.words),
         "codes": list(question.codes),
-        "spare_common": vector is not None and is_wide(shape),
+        # A list of what is allowed makes common words cheap to look up; and without a vector words are all there is.
+        "spare_common": vector is not None and not is_listed(shape, by_index),
     }
 
 

@@ -1,10 +1,12 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
--- No segments: an equality, for which there are statistics; of cardinality() the planner expects one row in 200.
+-- No restriction is a null: to compare an array with an empty one takes as long as to compare two vectors.
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
+-- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
+and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
-and (p.segment_ids = array[]::integer[] or p.segment_ids && %(segment_ids)s::integer[])
+and (p.segment_ids is null or p.segment_ids && %(segment_ids)s::integer[])
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the
@@ -39,13 +41,52 @@ and p.base_key = any(%(narrowed_base_keys)s::integer[])
 -- name: everything
 true
 
+-- name: nearest
+-- One leg of the dense search: exact, over an index condition of its own. The limit is a literal: of a parameter the planner expects a tenth of
+-- all rows, and it would read the text of the whole organization to join it with so many.
+(
+    select p.passage_id from passage_vector p
+    where /*include eligible*/ and {leg}
+    order by {distance}, p.passage_id
+    limit {pool}
+)
+
+-- name: nearly_nearest
+-- A leg by the HNSW index of the space's own partition. The index gives its nearest few (hnsw.ef_search, not iterated),
+-- of which the predicate leaves some: as many as are wanted, and they are the nearest of all that it allows; fewer, and
+-- the exact leg answers. So no answer is short, and none comes from the far ends of a graph that a filter has thinned.
+(
+    with near as materialized (
+        select p.passage_id
+        from (
+            select p.* from passage_vector p
+            where /*include eligible*/
+            order by p.embedding::halfvec({dimensions}) <=> (select vector from question)
+            offset 0 -- a fence: what the planner thinks that a selection keeps is no reason to plan otherwise
+        ) p
+        where {leg}
+        limit {pool}
+    )
+    select passage_id from near
+    union all
+    select passage_id from /*include nearest*/ exact
+    where (select count(*) from near) < {pool}
+)
+
+-- name: nearest_listed
+select passage_id from allowed order by distance, passage_id limit {pool}
+
+-- name: nothing_near
+-- In place of the dense legs while there is no vector to compare with.
+select null::bigint as passage_id where false
+
 -- name: allowed_leg
 -- One kind of selection, by an index condition of its own: one range scan each.
 select p.passage_id, {distance} as distance from passage_vector p where /*include eligible*/ and {leg}
 
 -- name: distance
--- Cosine distance: both vectors have length 1, so that the inner product does, which costs less. It is no order that an
--- approximate index could offer: an exact search stays one.
+-- Cosine distance: both vectors have length 1, so that the inner product does, which costs less. No index on vectors can
+-- give an order by a sum: an exact search stays one.
 1 + (p.embedding <#> (select vector from question))
 
 -- name: no_distance
@@ -68,7 +109,7 @@ allowed as {materialized} (
     {allowed}
 ),
 nearest as (
-    select passage_id from allowed where distance is not null order by distance, passage_id limit %(pool)s
+    {nearest}
 ),
 -- `passages`: in how many a common word is. It tells passages apart, and finds none: the more hold it, the less that
 -- says and the longer it takes.
@@ -139,6 +180,16 @@ left join instruction n on n.organization_id = t.organization_id and n.instructi
 left join passage_words words on words.organization_id = p.organization_id and words.passage_id = p.passage_id
 left join by_codes k on k.passage_id = p.passage_id
 where /*include eligible*/ and /*include confirmed*/;
+
+-- name: rows_in_scope
+-- How many vectors a large organization's index has, and how many of them each leg may give at the least. `p` is the
+-- table of counts here, which has the columns that legs speak of.
+select coalesce(sum(p.servable_rows), 0)::integer, {of_legs}
+from vector_count p
+where p.organization_id = %(organization_id)s and p.space_id = %(space_id)s;
+
+-- name: rows_of_leg
+coalesce(sum(p.open_rows) filter (where {leg}), 0)::integer
 
 -- name: anything_eligible
 -- Whether a leg of the scope holds anything at all: the difference between "not found" and "nothing to search".

@@ -209,7 +209,7 @@ class SearchService:
             if not legs:
                 return "restricted_empty"
             async with time_limit(connection, deadline):
-                cursor = await connection.execute(anything_statement(legs), parameters)
+                cursor = await connection.execute(anything_statement(legs, partition_id=scope.partition_id), parameters)
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return "restricted_empty"

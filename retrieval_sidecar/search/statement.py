@@ -10,6 +10,9 @@ from retrieval_sidecar.sql import load as load_sql
 
 SQL = load_sql("retrieval_sidecar.search")
 
+POOL = 24
+"""Candidates of each leg; the best five of a hybrid order lie well within them."""
+
 Shape = tuple[str, ...]
 _EVERYTHING = "everything"
 
@@ -38,37 +41,82 @@ def shape_of(scope: Scope) -> Shape:
     return tuple(legs)
 
 
-def is_wide(shape: Shape) -> bool:
-    """Whether a shape may reach nearly all of an organization, so that what it allows is not worth listing first."""
-    return _legs(shape) in ((_EVERYTHING,), ("all_knowledge",))
+def legs_of(shape: Shape) -> Shape:
+    """The legs as they are searched: all of both categories in one."""
+    return (_EVERYTHING,) if shape == ("all_instructions", "all_knowledge") else shape
+
+
+def is_listed(shape: Shape, by_index: tuple[str, ...] = ()) -> bool:
+    """Whether what a shape allows is listed first: not where it may be nearly all of an organization."""
+    return not by_index and legs_of(shape) not in ((_EVERYTHING,), ("all_knowledge",))
 
 
 @cache
-def search_statement(shape: Shape, *, by_meaning: bool) -> sql.Composed:
+def search_statement(
+    shape: Shape, *, by_meaning: bool, partition_id: int = 0, dimensions: int = 0, by_index: tuple[str, ...] = ()
+) -> sql.Composed:
     """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`.
 
-    What a narrow scope allows is listed once, and words and codes are looked up in that list. Under a wide scope each
-    passage that holds a word is checked by itself: words are spared there that many passages hold.
+    What a narrow scope allows is listed once, and words and codes are looked up in that list. Under a wide one each
+    passage that holds a word is checked by itself, and so it is where a leg is approximate.
+
+    Args:
+        partition_id, dimensions: of the scope; literals, so that there is a plan for each.
+        by_index: the legs that are approximate; see `retrieval_sidecar.partitions.rule`.
     """
+    where = {
+        "partition_id": sql.Literal(partition_id),
+        "dimensions": sql.Literal(dimensions),
+        "pool": sql.Literal(POOL),
+    }
     distance = sql.SQL(SQL["distance"] if by_meaning else SQL["no_distance"])
-    legs = [sql.SQL(SQL["allowed_leg"]).format(distance=distance, leg=_leg(name)) for name in _legs(shape)]
-    return sql.SQL(SQL["search"]).format(
+    legs = legs_of(shape)
+    if is_listed(shape, by_index):
+        kinds = [sql.SQL(SQL["allowed_leg"]).format(distance=distance, leg=_leg(name), **where) for name in legs]
         # Without duplicates: an item and its folder may both be selected.
-        allowed=sql.SQL(" union ").join(legs),
-        materialized=sql.SQL("not materialized" if is_wide(shape) else "materialized"),
+        allowed = sql.SQL(" union " if _may_overlap(legs) else " union all ").join(kinds)
+        nearest: sql.Composable = sql.SQL(SQL["nearest_listed"]).format(**where)
+    else:
+        any_leg = sql.SQL("({})").format(sql.SQL(" or ").join(map(_leg, legs)))
+        allowed = sql.SQL(SQL["allowed_leg"]).format(distance=sql.SQL(SQL["no_distance"]), leg=any_leg, **where)
+        nearest = sql.SQL(" union all ").join(
+            sql.SQL(SQL["nearly_nearest" if name in by_index else "nearest"]).format(
+                leg=_leg(name), distance=distance, **where
+            )
+            for name in legs
+        )
+    return sql.SQL(SQL["search"]).format(
+        allowed=allowed,
+        materialized=sql.SQL("materialized" if is_listed(shape, by_index) else "not materialized"),
+        nearest=nearest if by_meaning else sql.SQL(SQL["nothing_near"]),
         distance=distance,
+        **where,
     )
 
 
 @cache
-def anything_statement(shape: Shape) -> sql.Composed:
+def anything_statement(shape: Shape, *, partition_id: int = 0) -> sql.Composed:
     """Whether the legs of a shape, which must not be empty, hold anything eligible."""
-    allowed = sql.SQL(" or ").join(_leg(name) for name in shape)
-    return sql.SQL(SQL["anything_eligible"]).format(leg=sql.SQL("({})").format(allowed))
+    allowed = sql.SQL(" or ").join(map(_leg, shape))
+    return sql.SQL(SQL["anything_eligible"]).format(
+        leg=sql.SQL("({})").format(allowed), partition_id=sql.Literal(partition_id)
+    )
 
 
-def _legs(shape: Shape) -> Shape:
-    return (_EVERYTHING,) if shape == ("all_instructions", "all_knowledge") else shape
+@cache
+def rows_statement(shape: Shape) -> sql.Composed:
+    """How many vectors an organization has, and then how many of them each leg of a shape may give at the least."""
+    return sql.SQL(SQL["rows_in_scope"]).format(of_legs=sql.SQL(", ").join(map(_rows_of_leg, legs_of(shape))))
+
+
+def _rows_of_leg(name: str) -> sql.Composable:
+    if name.startswith(("selected_items", "selected_instructions")):
+        return sql.Literal(0)  # not counted each: none is sure, and so a list of them is searched exactly
+    return sql.SQL(SQL["rows_of_leg"]).format(leg=_leg(name))
+
+
+def _may_overlap(legs: Shape) -> bool:
+    return sum(not name.endswith("instructions") for name in legs) > 1
 
 
 def _leg(name: str) -> sql.Composed:

@@ -33,10 +33,10 @@ from retrieval_sidecar.embeddings import Embedder
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.embeddings.local import LocalEmbedder
 from retrieval_sidecar.scope.resolve import scope_of_agent
-from retrieval_sidecar.search.candidates import search_parameters
+from retrieval_sidecar.search.candidates import search_with
 from retrieval_sidecar.search.question import Question, searchable
 from retrieval_sidecar.search.service import utc_now
-from retrieval_sidecar.search.statement import search_statement, shape_of
+from retrieval_sidecar.search.statement import shape_of
 from tests.bench.database import bench_database
 from tests.bench.organization import AGENT_ID, ITEMS, NUMBER, ORGANIZATION_ID, questions
 from tests.support.database import TestDatabase
@@ -160,14 +160,13 @@ class Parts:
         async with self._pool.connection() as connection:
             scope = await scope_of_agent(ORGANIZATION_ID, AGENT_ID, None, connection, utc_now())
             shape = shape_of(scope)
-            statement = search_statement(shape, by_meaning=True)
             while time.perf_counter() < until:
                 text = searchable(next(asked), "query")
                 started = time.perf_counter()
                 (vector,) = await self._embedder.embed_queries([text])
                 embedded = time.perf_counter()
                 question = Question.read(text, utterance=None, language=None, default_language="en")
-                parameters = search_parameters(scope, shape, question, vector)
+                statement, parameters = search_with(scope, shape, question, vector)
                 searched = time.perf_counter()
                 cursor = await connection.execute(statement, parameters)
                 await cursor.fetchall()

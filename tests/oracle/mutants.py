@@ -55,7 +55,7 @@ MUTANTS = (
     _search("any organization", "p.organization_id = %(organization_id)s and p.space_id", "p.space_id"),
     _search("not servable", "p.servable"),
     _search("any segment", "p.segment_ids && %(segment_ids)s::integer[]"),
-    _search("nothing without segments", "p.segment_ids = array[]::integer[]", "false"),
+    _search("nothing without segments", "p.segment_ids is null", "false"),
     _search("before it is valid", "p.valid_from <= %(now)s"),
     _search("not at its first instant", "p.valid_from <= %(now)s", "p.valid_from < %(now)s"),
     _search("after it was valid", "%(now)s < p.valid_to"),
@@ -81,6 +81,7 @@ MUTANTS = (
     _search("widened", "and p.base_key = any(%(narrowed_base_keys)s::integer[])",
             "or p.base_key = any(%(narrowed_base_keys)s::integer[])"),
     _search("a limit before the filter", "limit %(pool)s", "limit 2"),
+    _search("a limit before the filter, by meaning", "limit {pool}", "limit 2"),
     _scope("no knowledge selected is all", "a.knowledge_scope_mode = 'selected' as",
            "exists (select from agent_item x where x.organization_id = a.organization_id and x.agent_id = a.agent_id)"
            " as"),

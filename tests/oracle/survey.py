@@ -1,13 +1,14 @@
 """Many cases, over worlds that are in one database."""
 
 import asyncio
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from itertools import chain, islice
 from uuid import UUID
 
 from retrieval_sidecar.database import Pool
+from retrieval_sidecar.partitions.move import place_organization
 from tests.oracle.examine import Discrepancy, Examiner, Tally
 from tests.oracle.generate import CASES_A_WORLD, generate
 from tests.oracle.rows import Written
@@ -65,15 +66,32 @@ class Survey:
 
 
 @asynccontextmanager
-async def prepared_survey(database: TestDatabase, cases: int, seed: int) -> AsyncIterator[Survey]:
-    """Worlds for so many cases, written into an empty database."""
+async def prepared_survey(
+    database: TestDatabase, cases: int, seed: int, *, own_partitions: bool = False
+) -> AsyncIterator[Survey]:
+    """Worlds for so many cases, written into an empty database.
+
+    Args:
+        own_partitions: have the first organization of each world in a partition of its own; the others share theirs.
+    """
     token = await token_for(database)
     worlds = generate(max(-(-cases // CASES_A_WORLD), _FEWEST_WORLDS), seed)
     async with connected(database, "owner") as connection:
         written = [await write(connection, world, n, _token_id(token)) for n, world in enumerate(worlds)]
+        if own_partitions:
+            await _move(database, [world.organization_id(0) for world in written])
         await connection.execute("analyze")
     async with Pool(database.url("voice"), _LANES) as pool:
         yield Survey(database, seed, written, token, pool)
+
+
+async def _move(database: TestDatabase, organizations: Sequence[UUID]) -> None:
+    async def nobody_is_searching() -> None:
+        return
+
+    async with connected(database, "owner") as connection, connected(database, "owner") as watch:
+        for organization_id in organizations:
+            await place_organization(connection, watch, organization_id, own_partition=True, settle=nobody_is_searching)
 
 
 def _token_id(token: str) -> UUID:

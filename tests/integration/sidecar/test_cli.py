@@ -143,6 +143,23 @@ def test_calibrate_names_what_is_wrong_with_its_arguments(database: TestDatabase
     assert "Traceback" not in bad.stderr
 
 
+def test_partition_advises_moves_and_moves_back(database: TestDatabase) -> None:
+    organization = ("--organization", str(ORGANIZATION_ID))
+    advised = sidecar(database, "partition", "--dry-run")
+    assert advised.returncode == 0, advised.stderr
+    assert [line.split()[-3:] for line in advised.stdout.splitlines() if str(ORGANIZATION_ID) in line] == [
+        ["shared", "10", "stay"]
+    ]
+    for options, said in (((), "moved: a partition of its own"), (("--back",), "moved: shared")):
+        done = sidecar(database, "partition", *organization, *options)
+        assert done.returncode == 0, done.stderr
+        assert done.stdout.strip() == said
+    assert "Name the organization" in sidecar(database, "partition").stderr
+    as_manager = sidecar(database, "partition", *organization, ANSWERLINE_OWNER_DATABASE_URL=database.url("manage"))
+    assert as_manager.returncode == 1
+    assert "ANSWERLINE_OWNER_DATABASE_URL" in as_manager.stderr
+
+
 def test_self_test_says_of_each_part_whether_it_holds(database: TestDatabase) -> None:
     done = sidecar(database, "self-test")
     assert done.returncode == 0, done.stdout + done.stderr

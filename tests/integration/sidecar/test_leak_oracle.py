@@ -18,6 +18,8 @@ import yaml
 
 from retrieval_sidecar.ingest.load import load_organization
 from retrieval_sidecar.local_database import LocalServer
+from retrieval_sidecar.partitions import rule
+from retrieval_sidecar.search.statement import SQL
 from tests.oracle.examine import STRANGER, Discrepancy, EmbedderDown, expect, fail, query_of
 from tests.oracle.mutants import MUTANTS, Mutant
 from tests.oracle.rows import Written, phone_number, shared_id
@@ -37,6 +39,8 @@ from tests.support.small_organization import OPEN_NUMBER, SELECTED_NUMBER, items
 
 CASES = int(os.environ.get("LEAK_CASES", "10000"))
 SEED = int(os.environ.get("LEAK_SEED", "20261130"))
+# Half of them of an organization that is in a partition of its own.
+CASES_OF_PARTITIONS = min(CASES, 1_500)
 # The oracle notices any mutant within so many cases.
 FEW = 600
 STATUSES = {"ok", "no_match", "restricted_empty"}
@@ -78,6 +82,35 @@ async def test_a_search_finds_what_the_oracle_allows_and_nothing_else(survey: Su
     # Each rule was put to the test by itself, and each answer was given.
     assert {rule for rule, times in tally.decided_alone.items() if times >= 100} == RULES
     assert {status for status, times in tally.statuses.items() if times >= 100} == STATUSES
+
+
+@pytest_asyncio.fixture(scope="module")
+async def partitioned_survey(postgres: LocalServer, empty_template: str) -> AsyncIterator[Survey]:
+    with clone(postgres, empty_template) as database:
+        async with prepared_survey(database, CASES_OF_PARTITIONS, SEED + 1, own_partitions=True) as prepared:
+            yield prepared
+
+
+@pytest.fixture(params=["exact", "approximate"])
+def plan(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Approximate: whatever is in a partition of its own goes by its index, however little it is."""
+    chosen: str = request.param
+    if chosen == "approximate":
+        monkeypatch.setattr(rule, "EXACT_ROWS", -1)
+        monkeypatch.setattr(rule, "KEPT_SHARE", 0.0)
+    return chosen
+
+
+@pytest.mark.timeout(600)
+async def test_a_partition_of_its_own_changes_nothing(partitioned_survey: Survey, plan: str) -> None:
+    tally = await partitioned_survey.examine(CASES_OF_PARTITIONS)
+    assert tally.cases == CASES_OF_PARTITIONS
+
+
+@pytest.mark.parametrize("mutant", [mutant for mutant in MUTANTS if mutant.statements is SQL], ids=lambda m: m.name)
+async def test_the_oracle_notices_in_partitions_too(partitioned_survey: Survey, mutant: Mutant, plan: str) -> None:
+    with mutant.alive(), pytest.raises(Discrepancy):
+        await partitioned_survey.examine(FEW)
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)

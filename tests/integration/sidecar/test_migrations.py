@@ -32,7 +32,7 @@ CATALOGS: dict[str, LiteralString] = {
     ),
     "storage": (
         "select attrelid::regclass::text, attname, attstorage from pg_attribute join pg_class c on c.oid = attrelid"
-        " where c.relnamespace = 'public'::regnamespace and relkind = 'r' and attnum > 0 order by 1, 2"
+        " where c.relnamespace = 'public'::regnamespace and relkind in ('r', 'p') and attnum > 0 order by 1, 2"
     ),
     "constraints": (
         "select conrelid::regclass::text, conname, pg_get_constraintdef(oid) from pg_constraint"
@@ -42,7 +42,11 @@ CATALOGS: dict[str, LiteralString] = {
     "grants": (
         "select relname, coalesce(a.grantee::regrole::text, ''), a.privilege_type"
         " from pg_class, aclexplode(coalesce(relacl, acldefault('r', relowner))) a"
-        " where relnamespace = 'public'::regnamespace and relkind in ('r', 'v') order by 1, 2, 3"
+        " where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v') order by 1, 2, 3"
+    ),
+    "partitions": (
+        "select oid::regclass::text, pg_get_expr(relpartbound, oid), reloptions from pg_class"
+        " where relnamespace = 'public'::regnamespace and relispartition order by 1"
     ),
     "schema grants": (
         "select coalesce(nullif(a.grantee, 0)::regrole::text, 'public'), a.privilege_type"
@@ -218,7 +222,7 @@ async def test_the_voice_role_writes_calls_and_nothing_else(empty_database: Test
         "delete from agent_item",
         "insert into agent_folder select organization_id, agent_id, 1 from phone_agent",
         "update knowledge_item set status = 'published'",
-        "update passage_vector set segment_ids = '{}'",
+        "update passage_vector set segment_ids = null",
         "insert into contact_segment select organization_id, contact_id, 1 from contact",
         "insert into voice_token_grant select organization_id, gen_random_uuid() from organization",
         "delete from call_session",

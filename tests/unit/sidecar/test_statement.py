@@ -1,5 +1,6 @@
 """From a scope to the legs of its search: None is everything, empty is nothing, in every combination."""
 
+import re
 from collections.abc import Sequence
 from datetime import UTC, datetime
 from itertools import product
@@ -11,7 +12,9 @@ from retrieval_sidecar.scope.resolve import KnowledgeSelection, Scope
 from retrieval_sidecar.search.statement import (
     SQL,
     anything_statement,
-    is_wide,
+    is_listed,
+    legs_of,
+    rows_statement,
     scope_parameters,
     search_statement,
     shape_of,
@@ -35,6 +38,10 @@ KNOWLEDGE: list[tuple[KnowledgeSelection | None, tuple[str, ...]]] = [
 ]
 SCOPES = list(product(INSTRUCTIONS, KNOWLEDGE))
 SHAPES = [instructions + knowledge for (_, instructions), (_, knowledge) in SCOPES if instructions + knowledge]
+
+
+def eligible(partition_id: int) -> str:
+    return SQL["eligible"].replace("{partition_id}", str(partition_id))
 
 
 def scope(
@@ -93,9 +100,35 @@ def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...],
         "selected_bases": "base_keys",
     }
     assert {name for name in conditions if f"%({name})s" in text} == {expected[leg] for leg in shape if leg in expected}
-    # Each leg of what is allowed is bound by the predicate, and so are the rows given.
-    scans = 1 if shape == ("all_instructions", "all_knowledge") else len(shape)
-    assert text.count(SQL["eligible"]) == scans + 1
+    # Each leg is bound by the predicate, and so are the rows given; and where what is allowed is not listed, whatever
+    # words and codes find.
+    legs = len(legs_of(shape))
+    assert text.count(eligible(0)) == 1 + (legs if is_listed(shape) else 1 + legs * by_meaning)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_an_approximate_leg_is_bound_as_an_exact_one_is_and_has_one_behind_it(shape: tuple[str, ...]) -> None:
+    legs = legs_of(shape)
+    by_index = legs[-1:]
+    text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).as_string(None)
+    assert text.count(eligible(12)) == 2 + len(legs) + 1
+    assert text.count("p.embedding::halfvec(384) <=>") == 1
+    # Nothing that an index on vectors could answer, the approximate leg apart.
+    assert len(re.findall(r"order by [^,]*1 \+ \(p\.embedding <#> [^,]*, p\.passage_id", text)) == len(legs)
+    assert text.count("order by p.embedding") == 1
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_rows_are_counted_leg_by_leg_and_a_list_of_single_ones_counts_for_nothing(shape: tuple[str, ...]) -> None:
+    text = rows_statement(shape).as_string(None)
+    single = [leg for leg in shape if leg in ("selected_items", "selected_instructions")]
+    assert text.count("open_rows") == len(legs_of(shape)) - len(single)
+    assert "owner_key" not in text
+    assert "passage_vector" not in text
+
+
+def test_whether_there_is_anything_is_asked_of_the_partition_that_counts() -> None:
+    assert eligible(12) in anything_statement(("all_knowledge",), partition_id=12).as_string(None)
 
 
 @pytest.mark.parametrize("shape", SHAPES)
@@ -109,11 +142,11 @@ def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]
 def test_the_statement_without_vectors_orders_by_no_distance() -> None:
     text = search_statement(("all_knowledge",), by_meaning=False).as_string(None)
     assert "p.embedding" not in text
-    assert SQL["no_distance"] in text
+    assert SQL["nothing_near"] in text
 
 
 @pytest.mark.parametrize(
-    ("shape", "is_listed"),
+    ("shape", "listed"),
     [
         (("all_instructions", "all_knowledge"), False),
         (("all_knowledge",), False),
@@ -122,11 +155,11 @@ def test_the_statement_without_vectors_orders_by_no_distance() -> None:
         (("selected_items",), True),
     ],
 )
-def test_what_a_narrow_scope_allows_is_listed_once(shape: tuple[str, ...], *, is_listed: bool) -> None:
+def test_what_a_narrow_scope_allows_is_listed_once(shape: tuple[str, ...], *, listed: bool) -> None:
     text = search_statement(shape, by_meaning=True).as_string(None)
-    assert ("allowed as materialized" in text) is is_listed
-    assert ("allowed as not materialized" in text) is not is_listed
-    assert is_wide(shape) is not is_listed
+    assert ("allowed as materialized" in text) is listed
+    assert ("allowed as not materialized" in text) is not listed
+    assert is_listed(shape) is listed
 
 
 def test_parameters_hold_the_selection_as_it_is() -> None:
