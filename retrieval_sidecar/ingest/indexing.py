@@ -34,6 +34,7 @@ _COMMON = 500
 _VACUUM_FROM = 1_000
 
 Progress = Callable[[int, int], None]
+_Terms = tuple[list[str], list[str]]
 
 
 class _Outdated(Exception):
@@ -69,9 +70,10 @@ async def index_organization(
     for _ in range(_ROUNDS):
         plan = await make_plan(connection, embedders, organization_id, into=into, forget=forget)
         samples = await _embed(connection, organization_id, plan, progress)
+        terms = [_terms(passage) for _, passage in plan.passages]
         try:
             async with change(connection, organization_id):
-                replaced = await _swap(connection, organization_id, plan, samples, forget)
+                replaced = await _swap(connection, organization_id, plan, terms, samples, forget)
         except _Outdated:
             continue
         break
@@ -109,10 +111,17 @@ async def _embed(
     return samples
 
 
+def _terms(passage: Passage) -> _Terms:
+    """The words and the codes that a passage is found by. Made before the lock is taken: it is the processor's work."""
+    text = f"{passage.title} {passage.content}"
+    return sorted(set(words(text))), sorted(codes.in_document(text))
+
+
 async def _swap(
     connection: Connection,
     organization_id: UUID,
     plan: Plan,
+    terms: Sequence[_Terms],
     samples: Mapping[int, Samples],
     forget: Sequence[str],
 ) -> int:
@@ -126,7 +135,7 @@ async def _swap(
             raise _Outdated
     gone = [await connection.execute(_SQL[name], scope) for name in ("forget_passages", "forget_deleted")]
     replaced = sum(cursor.rowcount for cursor in gone)
-    await _add_passages(connection, scope, plan.passages)
+    await _add_passages(connection, scope, plan.passages, terms)
     await connection.execute(_SQL["plan_in_bulk"])
     if replaced or plan.passages:
         await connection.execute(_SQL["forget_common_words"], scope)
@@ -144,7 +153,10 @@ async def _swap(
 
 
 async def _add_passages(
-    connection: Connection, scope: Mapping[str, Any], passages: Sequence[tuple[Document, Passage]]
+    connection: Connection,
+    scope: Mapping[str, Any],
+    passages: Sequence[tuple[Document, Passage]],
+    terms: Sequence[_Terms],
 ) -> None:
     """Write passages with their words and codes, in as few round trips as there are tables."""
     if not passages:
@@ -169,12 +181,11 @@ async def _add_passages(
         while cursor.nextset():
             ids.append(await cursor.fetchone())
         found_words, found_codes = [], []
-        for row, (_, passage) in zip(ids, passages, strict=True):
+        for row, (its_words, its_codes) in zip(ids, terms, strict=True):
             assert row is not None  # noqa: S101 - an insert that returns
             key = {"organization_id": scope["organization_id"], "passage_id": row[0]}
-            text = f"{passage.title} {passage.content}"
-            found_words.append(key | {"words": sorted(set(words(text)))})
-            found_codes += [key | {"code": code} for code in sorted(codes.in_document(text))]
+            found_words.append(key | {"words": its_words})
+            found_codes += [key | {"code": code} for code in its_codes]
         await cursor.executemany(_SQL["add_words"], found_words)
         if found_codes:
             await cursor.executemany(_SQL["add_code"], found_codes)
