@@ -1,0 +1,50 @@
+"""One large organization after the other: the statement that the product chooses for it, at three selections."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from tests.bench import numpy_bound
+from tests.bench.database import BenchData
+from tests.bench.plan import Plan
+from tests.bench.statements import Asked, measure
+from tests.bench.tenant import ALL
+from tests.bench.texts import Item
+
+SELECTIONS = (ALL, "10 %", "1 %")
+# How an organization's passages lie when it is measured.
+SHARED = "exact"
+
+
+async def measure_large(plan: Plan, data: BenchData, say: Callable[[str], None]) -> list[dict[str, Any]]:
+    """Latency and recall of each, one client; in the largest database, among the passages of all others."""
+    database = data.databases[-1]
+    found = []
+    for passages, organization in sorted(database.large.items()):
+        asked = Asked(_questions(organization.items, len(data.questions)), data.vectors)
+        for selection in SELECTIONS:
+            say(f"One organization of {passages:,} passages, {selection}")
+            series = await measure(
+                database.test.url("voice"), organization, selection, asked, clients=1, searches=plan.searches
+            )
+            is_whole = selection == ALL
+            bound = numpy_bound.measure(organization, selection, asked) if is_whole else None
+            found.append(
+                {
+                    "passages": passages,
+                    "among": database.passages,
+                    "layout": SHARED,
+                    "selection": selection,
+                    "rows": series.rows,
+                    "milliseconds": series.milliseconds,
+                    "numpy": bound,
+                    "recall": series.recall,
+                    "outside": series.outside,
+                }
+            )
+    return found
+
+
+def _questions(items: Sequence[Item], count: int) -> list[str]:
+    """So many questions about the organization's own items, evenly spread: their words are met, as a caller's are."""
+    asked = [question for item in items for question in item.questions]
+    return [asked[place * len(asked) // count] for place in range(count)]
