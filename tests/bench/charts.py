@@ -86,9 +86,7 @@ def recall(found: dict[str, Any]) -> Figure:
 
 def latency(found: dict[str, Any]) -> Figure:
     """Latency against rows: the statement, an organization's own partition where there is one, the numpy bound."""
-    figure, axes = _axes(
-        "One search by SQL, one client, p50", "passages that the agent may tell", "milliseconds"
-    )
+    figure, axes = _axes("One search by SQL, one client, p50", "passages that the agent may tell", "milliseconds")
     largest = max(row["passages"] for row in found["search"])
     under_test = sorted(
         (row["rows"], row["sql"]["p50"])

@@ -21,13 +21,12 @@ async def measure_large(plan: Plan, data: BenchData, say: Callable[[str], None])
     found = []
     for passages, organization in sorted(database.large.items()):
         asked = Asked(_questions(organization.items, len(data.questions)), data.vectors)
+        bound = numpy_bound.measure(organization, (ALL,), asked)
         for selection in SELECTIONS:
             say(f"One organization of {passages:,} passages, {selection}")
             series = await measure(
                 database.test.url("voice"), organization, selection, asked, clients=1, searches=plan.searches
             )
-            is_whole = selection == ALL
-            bound = numpy_bound.measure(organization, selection, asked) if is_whole else None
             found.append(
                 {
                     "passages": passages,
@@ -36,7 +35,7 @@ async def measure_large(plan: Plan, data: BenchData, say: Callable[[str], None])
                     "selection": selection,
                     "rows": series.rows,
                     "milliseconds": series.milliseconds,
-                    "numpy": bound,
+                    "numpy": bound.get(selection),
                     "recall": series.recall,
                     "outside": series.outside,
                 }

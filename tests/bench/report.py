@@ -51,7 +51,8 @@ def show(found: dict[str, Any], verdicts: Sequence[Verdict], console: Console) -
     """Print the conditions and all tables."""
     console.print(f"\n{conditions(found)}\n")
     for each in figures(found, verdicts):
-        table = Table(title=each.title, title_justify="left", title_style="bold", box=None)
+        console.print(each.title, style="bold")
+        table = Table(box=None)
         for number, heading in enumerate(each.headings):
             table.add_column(heading, justify="left" if number == 0 else "right")
         for row in each.rows:

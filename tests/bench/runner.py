@@ -96,8 +96,8 @@ class Bench:
     def _bound(self, database: Database, by_sql: dict[tuple[str, int], Series]) -> list[dict[str, Any]]:
         """Brute force in numpy over the organization's passages, and how far the statement is from it."""
         found = []
-        for selection in SELECTIONS:
-            milliseconds = numpy_bound.measure(database.under_test, selection, self.asked)
+        bound = numpy_bound.measure(database.under_test, SELECTIONS, self.asked)
+        for selection, milliseconds in bound.items():
             sql = by_sql[selection, 1].milliseconds["p50"]
             found.append(
                 {"selection": selection, "milliseconds": milliseconds, "sql_ratio": ratio(sql, milliseconds["p50"])}

@@ -49,15 +49,20 @@ class Asked:
             for text in texts
         ]
 
-    def truth(self, organization: Searchable, selection: str) -> Truth:
-        """What brute force finds for each of them in what an agent may tell."""
-        centred = np.stack(
+    def centred(self, organization: Searchable) -> Vectors:
+        """Their vectors as the statement compares them in an organization, (q, d)."""
+        return np.stack(
             [
                 organization.centred(vector, question.language)
                 for question, vector in zip(self.questions, self.vectors, strict=True)
             ]
         )
-        return Truth(organization.ids, organization.vectors, organization.allowed(selection), centred)
+
+    def truth(self, organization: Searchable, selection: str) -> Truth:
+        """What brute force finds for each of them in what an agent may tell."""
+        return Truth(
+            organization.ids, organization.vectors, organization.allowed(selection), self.centred(organization)
+        )
 
 
 async def measure(

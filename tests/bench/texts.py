@@ -1,7 +1,7 @@
 """Generated documents: facts about invented things, each in a paragraph of filler words; the same each time.
 
-Two items in five are not for the telephone; 3.2 passages an item. An organization of 3,143 items has 10,058 passages,
-6,287 of which may be told.
+Two items in five are not for the telephone; 3.2 passages an item. An organization of 3,143 items has 10,060 passages,
+6,289 of which may be told.
 """
 
 import random

@@ -50,12 +50,7 @@ def _write(plan: Plan, database: Database, asked: Asked, folder: Path) -> None:
     """The stored vectors with their texts, and the questions: what every store is given."""
     folder.mkdir(exist_ok=True)
     organization = database.under_test
-    questions = np.stack(
-        [
-            organization.centred(vector, question.language)
-            for question, vector in zip(asked.questions, asked.vectors, strict=True)
-        ]
-    )
+    questions = asked.centred(organization)
     series = [{"selection": each, "items": _items(database, each)} for each in SELECTIONS]
     (folder / "questions.json").write_text(
         json.dumps({"tenant": organization.number, "searches": plan.peer_searches, "series": series}), encoding="utf-8"
