@@ -16,7 +16,7 @@ from tests.bench.verdicts import RECALL
 # Okabe and Ito's colours, which colour-blind readers tell apart; markers and dashes say the same again.
 _OURS, *_OTHERS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 _MARKERS = "osD^vPX"
-_STYLE = {
+_STYLE: Any = {
     "svg.hashsalt": "answerline",  # ids of the drawing, the same each time
     "svg.fonttype": "path",  # looks alike wherever it is shown
     "font.size": 11,

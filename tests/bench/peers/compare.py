@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
+from psycopg import sql
 
 from retrieval_sidecar.embeddings.base import unit_rows
 from tests.bench.database import Database
@@ -39,6 +40,11 @@ def measure(
     _write(plan, database, asked, folder)
     test = TestDatabase(database.test.server, "bench_peers")
     test.server.create_database(test.name)
+    with database.superuser() as connection:
+        # For their indexes, which are built in memory where it suffices.
+        connection.execute(
+            sql.SQL("alter database {} set maintenance_work_mem = '1GB'").format(sql.Identifier(test.name))
+        )
     found = {}
     for name in PEERS:
         say(f"Measuring {name} (loads {database.passages:,} rows the first time)")

@@ -109,31 +109,15 @@ class LangchainPostgres:
 class LlamaIndexPostgres:
     """`PGVectorStore` with its HNSW index and indexed metadata keys; parameters are those of its documentation."""
 
-    _hnsw = {  # noqa: RUF012 - read only
-        "hnsw_m": 16,
-        "hnsw_ef_construction": 64,
-        "hnsw_ef_search": 40,
-        "hnsw_dist_method": "vector_cosine_ops",
-    }
-
     def __init__(self, url: str, _folder: Path, dimensions: int) -> None:
-        from llama_index.vector_stores.postgres import PGVectorStore  # noqa: PLC0415
-
-        parts = urlsplit(url)
-        name, host = parts.path.lstrip("/"), parse_qs(parts.query)["host"][0]
-        self._store: Any = PGVectorStore.from_params(
-            connection_string=f"postgresql+psycopg2://{parts.username}@/{name}?host={host}",
-            async_connection_string=f"postgresql+asyncpg://{parts.username}@/{name}?host={host}",
-            table_name="llama_rows",
-            embed_dim=dimensions,
-            hnsw_kwargs=self._hnsw,
-            use_jsonb=True,
-            indexed_metadata_keys={("tenant", "integer"), ("item", "integer")},
-        )
+        self._url, self._dimensions = url, dimensions
+        self._store: Any = None
 
     def load(self, rows: Rows) -> None:
         from llama_index.core.schema import TextNode  # noqa: PLC0415
 
+        # Without the index, which `open` builds: the same as if it had been there, in a fraction of the time.
+        store = self._connected(hnsw=None)
         for batch in rows.batches(1000):
             nodes = [
                 TextNode(id_=str(id_), text=text, embedding=vector, metadata=dict(metadata))
@@ -141,10 +125,32 @@ class LlamaIndexPostgres:
                     batch.ids, batch.texts, batch.vectors.tolist(), batch.metadata, strict=True
                 )
             ]
-            self._store.add(nodes)
+            store.add(nodes)
 
     def open(self) -> None:
-        return
+        hnsw = {
+            "hnsw_m": 16,
+            "hnsw_ef_construction": 64,
+            "hnsw_ef_search": 40,
+            "hnsw_dist_method": "vector_cosine_ops",
+        }
+        self._store = self._connected(hnsw=hnsw)
+
+    def _connected(self, *, hnsw: dict[str, Any] | None) -> Any:
+        from llama_index.vector_stores.postgres import PGVectorStore  # noqa: PLC0415
+
+        parts = urlsplit(self._url)
+        name, host = parts.path.lstrip("/"), parse_qs(parts.query)["host"][0]
+        return PGVectorStore.from_params(
+            connection_string=f"postgresql+psycopg2://{parts.username}@/{name}?host={host}",
+            async_connection_string=f"postgresql+asyncpg://{parts.username}@/{name}?host={host}",
+            table_name="llama_rows",
+            embed_dim=self._dimensions,
+            hnsw_kwargs=hnsw,
+            use_jsonb=True,
+            # As its filters read them: numbers as floats, members of a list as text.
+            indexed_metadata_keys={("tenant", "double precision"), ("item", "text")},
+        )
 
     def search(self, vector: Vectors, wanted: Wanted) -> list[int]:
         from llama_index.core.vector_stores.types import (  # noqa: PLC0415

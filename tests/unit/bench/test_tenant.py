@@ -1,7 +1,10 @@
 """What the generated organizations hold, and what their agents may tell."""
 
+from typing import Any
+
 import numpy as np
 
+from retrieval_sidecar.embeddings import Vectors
 from retrieval_sidecar.embeddings.base import unit_rows
 from retrieval_sidecar.text.codes import in_document
 from retrieval_sidecar.text.normalize import words
@@ -51,8 +54,9 @@ def test_even_a_tiny_organization_has_something_to_tell_in_each_selection() -> N
     documents = items(1, 20)
     places = np.array([place for place, item in enumerate(documents) for _ in item.facts])
     told = np.array([documents[place].is_told for place in places])
+    rows = np.empty((20, 0), np.float32)
     for number in range(1, 30):
-        tiny = Searchable(number, documents, places, places, told, np.empty((20, 0)), ["*"], np.empty((1, 0)))
+        tiny = Searchable(number, documents, places, places, told, rows, ["*"], rows[:1])
         assert all(tiny.allowed(selection).any() for selection in SELECTIONS)
 
 
@@ -91,7 +95,7 @@ def test_mixtures_lie_as_the_real_ones_do() -> None:
     assert np.allclose(np.linalg.norm(mixed, axis=1), 1, atol=1e-5)
     assert mixed.mean(axis=0) @ real.mean(axis=0) > 0.95 * np.linalg.norm(real.mean(axis=0)) ** 2
 
-    def spread(rows: np.ndarray) -> np.ndarray:
+    def spread(rows: Vectors) -> Any:
         return np.linalg.svd(rows - rows.mean(axis=0), compute_uv=False)[:8] / np.sqrt(len(rows))
 
     assert np.allclose(spread(mixed), spread(real), rtol=0.2)
