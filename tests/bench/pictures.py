@@ -20,7 +20,7 @@ from tests.bench.verdicts import judge
 ROOT = Path(__file__).parents[2]
 DOCS = ROOT / "docs"
 BUILT = {"search": ROOT / "build" / "bench" / "search.json", "retrieval": ROOT / "build" / "eval" / "retrieval.json"}
-_CURVE_POINTS = 60
+_CURVE_POINTS = 101
 _MARKED = re.compile(r"(<!-- measured: (\w+) -->\n).*?(<!-- /measured -->)", re.DOTALL)
 
 # The picture's name, what it is drawn from, and how; None where that has nothing to draw.
@@ -70,9 +70,9 @@ def drawn(found: Mapping[str, Any]) -> dict[str, str]:
     """Each picture as SVG, by its name."""
     pictures = {}
     for name, (source, draw) in PICTURES.items():
-        figure = draw(found[source]) if source in found else None
-        if figure is not None:
-            pictures[name] = charts.svg(figure)
+        picture = charts.svg(draw, found[source]) if source in found else None
+        if picture is not None:
+            pictures[name] = picture
     return pictures
 
 

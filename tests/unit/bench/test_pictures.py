@@ -54,7 +54,7 @@ def test_a_refusal_is_kept_with_a_thinned_curve() -> None:
     (kept,) = summary("retrieval", built)
     refusal = kept["refusal"]["relevance"]
     assert (refusal["auroc"], refusal["refused_at_5"]) == (0.95, 0.7)
-    assert len(refusal["curve"]) == 60
+    assert len(refusal["curve"]) == 101
     assert refusal["curve"][0] == [0.0, 1.0]
     assert refusal["curve"][-1] == [1.0, 0.0]
     assert "no-match" in drawn({"retrieval": [kept]})
