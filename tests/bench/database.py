@@ -184,6 +184,7 @@ def _bulk(connection: psycopg.Connection[TupleRow]) -> Iterator[None]:
         join pg_class c on c.oid = i.indexrelid
         where c.relnamespace = 'public'::regnamespace
             and not exists (select from pg_constraint where conindid = i.indexrelid)
+            and not c.relispartition -- it comes and goes with the index of the whole table
             and i.indrelid in (select oid from pg_class where relname like 'passage%')
         """
     ).fetchall()
@@ -191,7 +192,7 @@ def _bulk(connection: psycopg.Connection[TupleRow]) -> Iterator[None]:
         connection.execute(sql.SQL("drop index {}").format(sql.Identifier(name)))
     yield
     for _, definition in indexes:
-        connection.execute(definition)
+        connection.execute(definition.replace(" ON ONLY ", " ON ", 1))
     connection.execute("vacuum (analyze, freeze)")
     connection.execute("checkpoint")
 

@@ -25,7 +25,7 @@ from tests.bench.tenant import (
     phone_number,
     source_id,
 )
-from tests.bench.texts import FOLDERS, LANGUAGE, Fillers, indexed
+from tests.bench.texts import FOLDERS, LANGUAGE, Fillers, codes_of, words_of
 
 Row = tuple[Any, ...]
 _ALWAYS = (datetime(2000, 1, 1, tzinfo=UTC), datetime(9999, 1, 1, tzinfo=UTC))
@@ -190,12 +190,11 @@ def _vectors(tenant: Tenant) -> Iterator[Row]:
 
 def _words(tenant: Tenant) -> Iterator[Row]:
     for each in tenant.passages:
-        words, _ = indexed(tenant.items[each.place].title, each.fact, _FILLERS[each.id])
+        words = words_of(tenant.items[each.place].title, each.fact, _FILLERS[each.id])
         yield tenant.id, each.id, " ".join(f"'{word}'" for word in words)
 
 
 def _codes(tenant: Tenant) -> Iterator[Row]:
     for each in tenant.passages:
-        _, codes = indexed(tenant.items[each.place].title, each.fact, _FILLERS[each.id])
-        for code in codes:
+        for code in codes_of(tenant.items[each.place].title, each.fact):
             yield tenant.id, code, each.id

@@ -143,10 +143,14 @@ class Fillers:
         return self._all[number % _FILLERS]
 
 
-def indexed(title: str, fact: str, filler: Filler) -> tuple[Sequence[str], Sequence[str]]:
-    """The words and codes that indexing finds in a passage, sorted."""
-    text = f"{title} {fact}"
-    return sorted({*words(text), *filler.words}), sorted(codes.in_document(text))
+def words_of(title: str, fact: str, filler: Filler) -> Sequence[str]:
+    """The words that indexing finds in a passage, sorted."""
+    return sorted({*words(f"{title} {fact}"), *filler.words})
+
+
+def codes_of(title: str, fact: str) -> Sequence[str]:
+    """The codes that indexing finds in a passage, sorted; fillers have none."""
+    return sorted(codes.in_document(f"{title} {fact}"))
 
 
 def _invented_words(count: int) -> Iterator[str]:

@@ -19,7 +19,7 @@ from tests.bench.plan import TINY
 from tests.bench.report import figures, show
 from tests.bench.runner import run
 from tests.bench.tenant import SELECTIONS, organization_id
-from tests.bench.texts import Fillers, indexed
+from tests.bench.texts import Fillers, words_of
 from tests.bench.verdicts import judge
 from tests.support.database import TestDatabase
 from tests.support.sidecar import connected
@@ -60,7 +60,7 @@ async def test_the_rows_are_those_that_indexing_would_write(
                 )
                 assert await counts.fetchone() == (database.passages,) * 4
                 item = database.under_test.items[0]
-                words, _ = indexed(item.title, item.facts[0], Fillers()[1])
+                words = words_of(item.title, item.facts[0], Fillers()[1])
                 same = await connection.execute(
                     "select words = array_to_tsvector(%s::text[]) from passage_words where passage_id = 1", [words]
                 )

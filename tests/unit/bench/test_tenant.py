@@ -9,7 +9,7 @@ from retrieval_sidecar.embeddings.base import unit_rows
 from retrieval_sidecar.text.codes import in_document
 from retrieval_sidecar.text.normalize import words
 from tests.bench.tenant import FIVE_ROWS, SELECTIONS, Searchable, agent_id, asked_of, phone_number
-from tests.bench.texts import Fillers, indexed, items, passages_of
+from tests.bench.texts import Fillers, codes_of, items, passages_of, words_of
 from tests.bench.vectors import Mixtures
 
 ITEMS = 3143
@@ -72,10 +72,9 @@ def test_what_indexing_would_find_is_what_is_written() -> None:
     for item in items(500, 60):
         for number, fact in enumerate(item.facts):
             filler = fillers[number]
-            found, codes = indexed(item.title, fact, filler)
             text = f"{item.title} {fact} {filler.text}"
-            assert found == sorted(set(words(text)))
-            assert codes == sorted(in_document(text))
+            assert words_of(item.title, fact, filler) == sorted(set(words(text)))
+            assert codes_of(item.title, fact) == sorted(in_document(text))
 
 
 def test_questions_never_end_and_never_come_twice() -> None:
