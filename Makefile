@@ -51,7 +51,7 @@ bench: setup peers ## latency, recall, memory, other stores: a million passages,
 	@$(BIN)/python -m tests.bench
 
 bench-quick: setup ## the same on small data, some minutes; fails for what is wrong, never for what is slow
-	@$(BIN)/python -m tests.bench --plan quick --strict correctness
+	@$(BIN)/python -m tests.bench --plan quick --strict correctness --no-peers
 
 pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
 	@$(BIN)/python -m tests.bench.pictures --take

@@ -126,12 +126,8 @@ def peers(found: dict[str, Any]) -> Figure | None:
     figure, axes = _axes(
         f"The same {passages:,} rows, filters and texts, one client, p50", "what the agent may tell", "milliseconds"
     )
-    ours = {
-        row["selection"]: row["sql"]["p50"]
-        for row in found["search"]
-        if row["clients"] == 1 and row["passages"] == passages
-    }
-    bars = {_OUR_NAME: ours} | {
+    ours = {row["selection"]: row["sql"]["p50"] for row in found["bound"]}
+    bars = {f"{_OUR_NAME}, by vectors alone": ours} | {
         name: {selection: each["milliseconds"]["p50"] for selection, each in series.items()}
         for name, series in measured.items()
     }

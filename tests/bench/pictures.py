@@ -81,6 +81,9 @@ def filled(document: str, found: Mapping[str, Any]) -> str:
     if "search" not in found:
         return document
     tables = {each.name: _markdown(each) for each in figures(found["search"], judge(found["search"]))}
+    has_peers = any("series" in each for each in found["search"]["peers"].values())
+    picture = "![Other stores](pictures/peers.svg)\n\n" if has_peers else ""
+    tables["peers"] = f"{picture}{tables['peers']}" if found["search"]["peers"] else "Not measured in this run.\n"
     tables["conditions"] = conditions(found["search"]) + "\n"
     return _MARKED.sub(lambda mark: f"{mark[1]}{tables[mark[2]]}{mark[3]}", document)
 

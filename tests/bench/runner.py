@@ -50,10 +50,9 @@ class Bench:
         found: dict[str, Any] = {}
         for database in self.data.databases:
             by_sql = await self._by_sql(database)
-            if database is self.data.databases[0]:
-                bound = self._bound(database, by_sql)
             if database.passages == self.plan.peer_rows:
-                ours = {selection: series for (selection, clients), series in by_sql.items() if clients == 1}
+                ours = await self._by_vectors_alone(database)
+                bound = self._bound(database, ours, by_sql)
             async with self._sidecar(database) as sidecar:
                 idle = sidecar.memory_mb()
                 search += await self._over_http(database, sidecar, by_sql)
@@ -93,14 +92,38 @@ class Bench:
             )
         return found
 
-    def _bound(self, database: Database, by_sql: dict[tuple[str, int], Series]) -> list[dict[str, Any]]:
+    async def _by_vectors_alone(self, database: Database) -> dict[str, Series]:
+        """The statement with no words and codes to look for: the work that numpy and the other stores do."""
+        found = {}
+        for selection in SELECTIONS:
+            self._say(f"SQL among {database.passages:,} passages, {selection}, vectors alone")
+            found[selection] = await measure(
+                database.test.url("voice"),
+                database.under_test,
+                selection,
+                self.asked.by_vectors_alone(),
+                clients=1,
+                searches=self.plan.searches,
+            )
+        return found
+
+    def _bound(
+        self, database: Database, alone: dict[str, Series], by_sql: dict[tuple[str, int], Series]
+    ) -> list[dict[str, Any]]:
         """Brute force in numpy over the organization's passages, and how far the statement is from it."""
         found = []
         bound = numpy_bound.measure(database.under_test, SELECTIONS, self.asked)
         for selection, milliseconds in bound.items():
-            sql = by_sql[selection, 1].milliseconds["p50"]
+            series, numpy = alone[selection], milliseconds["p50"]
             found.append(
-                {"selection": selection, "milliseconds": milliseconds, "sql_ratio": ratio(sql, milliseconds["p50"])}
+                {
+                    "selection": selection,
+                    "milliseconds": milliseconds,
+                    "sql": series.milliseconds,
+                    "recall": series.recall,
+                    "sql_ratio": ratio(series.milliseconds["p50"], numpy),
+                    "with_words_ratio": ratio(by_sql[selection, 1].milliseconds["p50"], numpy),
+                }
             )
         return found
 

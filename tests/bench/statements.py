@@ -4,7 +4,8 @@ import asyncio
 import itertools
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from copy import copy
+from dataclasses import dataclass, replace
 
 import numpy as np
 from psycopg.rows import DictRow, dict_row
@@ -48,6 +49,12 @@ class Asked:
             Question.read(searchable(text, "query"), utterance=None, language=None, default_language=LANGUAGE)
             for text in texts
         ]
+
+    def by_vectors_alone(self) -> "Asked":
+        """The same without their words and codes: what a store that knows only vectors is asked."""
+        alone = copy(self)
+        alone.questions = [replace(question, words=(), codes=()) for question in self.questions]
+        return alone
 
     def centred(self, organization: Searchable) -> Vectors:
         """Their vectors as the statement compares them in an organization, (q, d)."""

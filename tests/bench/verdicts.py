@@ -44,7 +44,7 @@ def _at_most(what: str, value: float | None, limit: float, unit: str = " ms") ->
 
 
 def _correctness(found: dict[str, Any]) -> Iterator[Verdict]:
-    rows = [*found["search"], *found["large"]]
+    rows = [*found["search"], *found["bound"], *found["large"]]
     lowest = min(row["recall"] for row in rows)
     yield Verdict(
         "recall@5 of the statement, lowest of all series",
@@ -92,7 +92,7 @@ def _key(row: dict[str, Any]) -> tuple[Any, ...]:
 def _bound(found: dict[str, Any]) -> Iterator[Verdict]:
     is_asked = found["plan"]["items"] == 3143
     times = _the(found["bound"], lambda row: is_asked and row["selection"] == ALL, lambda row: row["sql_ratio"])
-    yield _at_most("p50 of the SQL, of the numpy bound, no allowlist", times, 6, " ×")
+    yield _at_most("p50 of the SQL by vectors alone, of the numpy bound, no allowlist", times, 6, " ×")
 
 
 def _peers(found: dict[str, Any]) -> Iterator[Verdict]:
@@ -100,7 +100,7 @@ def _peers(found: dict[str, Any]) -> Iterator[Verdict]:
         series = peer.get("series", {})
         least = min((each["times_ours"] for each in series.values() if each["times_ours"]), default=None)
         yield Verdict(
-            f"p50 of {name}, of ours, least of all selections",
+            f"p50 of {name}, of ours by vectors alone, least of all selections",
             "≥ 5 ×",
             None if least is None else f"{least:g} ×",
             (least or 0) >= 5,

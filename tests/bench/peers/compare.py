@@ -31,7 +31,7 @@ def measure(
     """The figures of each store, or why there are none.
 
     Args:
-        ours: the statement's, one client, by selection, on the same rows.
+        ours: the statement's, by vectors alone, one client, by selection, on the same rows.
         folder: keeps what the stores keep.
     """
     if not PYTHON.exists():

@@ -24,7 +24,7 @@ from tests.bench.verdicts import judge
 from tests.support.database import TestDatabase
 from tests.support.sidecar import connected
 
-PLAN = replace(TINY, databases=(700,), searches=6)
+PLAN = replace(TINY, databases=(700,), peer_rows=700, searches=6)
 INDEXES = "select indexname, indexdef from pg_indexes where schemaname = 'public' order by indexname"
 
 

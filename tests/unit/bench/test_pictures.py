@@ -30,7 +30,8 @@ def test_the_tables_are_those_of_the_committed_figures(found: dict[str, Any]) ->
 
 def test_another_figure_is_seen_in_picture_and_table(found: dict[str, Any]) -> None:
     changed = copy.deepcopy(found)
-    changed["search"]["search"][0]["sql"]["p50"] *= 3
+    for row in changed["search"]["search"]:
+        row["sql"]["p50"] *= 3
     assert drawn(changed)["latency"] != drawn(found)["latency"]
     text = (DOCS / "benchmarks.md").read_text("utf-8")
     assert filled(text, changed) != text
