@@ -110,8 +110,13 @@ def main(
                 (DOCS / "measured" / f"{name}.json").write_text(f"{text}\n", encoding="utf-8")
     found = measured()
     (DOCS / "pictures").mkdir(exist_ok=True)
-    for name, text in drawn(found).items():
-        (DOCS / "pictures" / f"{name}.svg").write_text(text, encoding="utf-8")
+    pictures = drawn(found)
+    for name in PICTURES:
+        file = DOCS / "pictures" / f"{name}.svg"
+        if name in pictures:
+            file.write_text(pictures[name], encoding="utf-8")
+        else:
+            file.unlink(missing_ok=True)  # it would show what is no longer measured
     for document in documents():
         document.write_text(filled(document.read_text("utf-8"), found), encoding="utf-8")
 
