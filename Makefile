@@ -4,6 +4,12 @@ PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
 READY := $(VENV)/.ready
+PEERS := .cache/peers
+
+# uv does not read pip's configuration, so it is told where pip would look.
+AS_PIP = index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}; \
+	[ -z "$$index" ] || export UV_DEFAULT_INDEX="$$index"; \
+	[ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$$PIP_CERT"
 
 LIVEKIT := github.com/livekit/livekit-server
 LIVEKIT_VERSION := v1.13.5
@@ -11,7 +17,8 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check eval-retrieval lock livekit-server oasdiff clean
+.PHONY: help setup demo run test check eval-retrieval bench bench-quick pictures peers lock lock-peers livekit-server \
+        oasdiff clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -40,14 +47,28 @@ check: setup oasdiff ## lint, format, types, imports, contract, dependencies
 eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval
 
-# uv does not read pip's configuration, so it is told where pip would look.
+bench: setup peers ## latency, recall, memory, other stores: a million passages, to build/bench/search.json
+	@$(BIN)/python -m tests.bench
+
+bench-quick: setup ## the same on small data, some minutes; fails for what is wrong, never for what is slow
+	@$(BIN)/python -m tests.bench --plan quick --strict correctness --no-peers
+
+pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
+	@$(BIN)/python -m tests.bench.pictures --take
+
+peers: $(PEERS)/.ready ## the stores that `make bench` compares with, in an environment of their own
+
 lock: setup ## resolve constraints.txt again (UPGRADE=--upgrade takes the newest of everything)
-	@index=$${PIP_INDEX_URL:-$$($(BIN)/pip config get global.index-url 2>/dev/null)}; \
-	[ -z "$$index" ] || export UV_DEFAULT_INDEX="$$index"; \
-	[ -z "$${PIP_CERT:-}" ] || export SSL_CERT_FILE="$$PIP_CERT"; \
+	@$(AS_PIP); \
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes \
 	    --no-emit-index-url --no-header --no-annotate $(UPGRADE) --output-file constraints.txt >/dev/null
 	@echo "constraints.txt is resolved."
+
+lock-peers: setup ## the same for constraints-peers.txt, the stores of `make bench`
+	@$(AS_PIP); \
+	$(BIN)/uv pip compile pyproject.toml --extra peers --universal --generate-hashes \
+	    --no-emit-index-url --no-header --no-annotate $(UPGRADE) --output-file constraints-peers.txt >/dev/null
+	@echo "constraints-peers.txt is resolved."
 
 livekit-server: ## the LiveKit server, built by Go into .cache/bin
 	@.ci/go-tool $@ $(LIVEKIT) $(LIVEKIT)/cmd/server $(LIVEKIT_VERSION)
@@ -67,3 +88,11 @@ $(READY): pyproject.toml constraints.txt
 	@$(BIN)/python -m pip install --require-hashes --requirement constraints.txt
 	@$(BIN)/python -m pip install --quiet --no-deps --no-build-isolation --editable .
 	@touch $@
+
+# By uv: pip takes the hashes of a package with an extra for missing. Without these stores the bench names them as skipped.
+$(PEERS)/.ready: constraints-peers.txt | $(READY)
+	@echo "Installing the other stores into $(PEERS) (some minutes the first time) ..."
+	@$(AS_PIP); \
+	{ [ -x $(PEERS)/bin/python ] || $(PYTHON) -m venv $(PEERS); } && \
+	$(BIN)/uv pip install --quiet --python $(PEERS)/bin/python --require-hashes --requirement constraints-peers.txt && \
+	touch $@ || echo "They could not be installed; they are skipped."
