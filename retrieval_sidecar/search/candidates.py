@@ -15,7 +15,6 @@ from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
 from retrieval_sidecar.search.sameness import family_of
 from retrieval_sidecar.search.statement import (
-    POOL,
     Shape,
     is_listed,
     legs_of,
@@ -77,7 +76,6 @@ def search_with(
     return statement, scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
         "language": question.language,
-        "pool": POOL,
         "words": list(question.words),
         "codes": list(question.codes),
         # A list of what is allowed makes common words cheap to look up; and without a vector words are all there is.

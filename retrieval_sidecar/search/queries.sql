@@ -141,7 +141,7 @@ by_words as (
     join weights g on g.word = h.word
     group by h.passage_id
     order by weight desc, h.passage_id
-    limit %(pool)s
+    limit {pool}
 ),
 by_codes as (
     -- What many passages hold is a number, not a code.
@@ -155,7 +155,7 @@ by_codes as (
     where holders <= 5
     group by passage_id
     order by code_length desc, passage_id
-    limit %(pool)s
+    limit {pool}
 ),
 candidates as (
     select passage_id from nearest

@@ -3,7 +3,6 @@
 A table that indexing fills and that is not here leaves the bench without it: add it to `TABLES`.
 """
 
-import struct
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from hashlib import blake2b
@@ -13,8 +12,6 @@ import psycopg
 from pgvector import HalfVector
 from pgvector.psycopg import register_vector
 from psycopg import sql
-from psycopg.adapt import Dumper
-from psycopg.pq import Format
 from psycopg.rows import TupleRow
 
 from retrieval_sidecar.ingest.indexing import _COMMON as COMMON
@@ -34,27 +31,8 @@ from tests.bench.texts import FOLDERS, LANGUAGE, Fillers, codes_of, words_of
 Row = tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Instant:
-    """An end of time, which Python's datetime has not; `microseconds` is how PostgreSQL writes it in binary."""
-
-    name: str
-    microseconds: int
-
-
-class _InstantText(Dumper):
-    def dump(self, obj: _Instant) -> bytes:
-        return obj.name.encode()
-
-
-class _InstantBinary(Dumper):
-    format = Format.BINARY
-
-    def dump(self, obj: _Instant) -> bytes:
-        return struct.pack("!q", obj.microseconds)
-
-
-_ALWAYS = (_Instant("-infinity", -(2**63)), _Instant("infinity", 2**63 - 1))
+# Python's datetime has no end of time. In binary it is a whole number of microseconds, as PostgreSQL keeps it.
+_ALWAYS, _ALWAYS_IN_BINARY = ("-infinity", "infinity"), (-(2**63), 2**63 - 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,8 +55,6 @@ class Writer:
 
     def __init__(self, connection: psycopg.Connection[TupleRow], model: str, dimensions: int) -> None:
         register_vector(connection)
-        for dumper in (_InstantText, _InstantBinary):
-            connection.adapters.register_dumper(_Instant, dumper)
         self._connection = connection
         self._tables = tables(model, dimensions)
 
@@ -139,7 +115,7 @@ def tables(model: str, dimensions: int) -> tuple[Table, ...]:
              "base_key", "servable", "valid_from", "valid_to", "language", "region_code", "embedding"),
             _vectors,
             ("uuid", "int4", "int4", "int8", "bool", "int4", "int4",
-             "int4", "bool", "timestamptz", "timestamptz", "text", "text", "halfvec"),
+             "int4", "bool", "int8", "int8", "text", "text", "halfvec"),
         ),
         Table("passage_words", ("organization_id", "passage_id", "words"), _words),
         Table("passage_code", ("organization_id", "code", "passage_id"), _codes),
@@ -213,7 +189,7 @@ def _vectors(tenant: Tenant) -> Iterator[Row]:
         item = tenant.items[each.place]
         yield (
             tenant.id, tenant.number, 0, each.id, False, item.number, _folder(tenant, each.place), tenant.number,
-            item.is_told, *_ALWAYS, LANGUAGE, "GLOBAL", HalfVector(vector),
+            item.is_told, *_ALWAYS_IN_BINARY, LANGUAGE, "GLOBAL", HalfVector(vector),
         )  # fmt: skip
 
 

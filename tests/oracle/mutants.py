@@ -80,8 +80,7 @@ MUTANTS = (
     _search("not narrowed", "and p.base_key = any(%(narrowed_base_keys)s::integer[])", ""),
     _search("widened", "and p.base_key = any(%(narrowed_base_keys)s::integer[])",
             "or p.base_key = any(%(narrowed_base_keys)s::integer[])"),
-    _search("a limit before the filter", "limit %(pool)s", "limit 2"),
-    _search("a limit before the filter, by meaning", "limit {pool}", "limit 2"),
+    _search("a limit before the filter", "limit {pool}", "limit 2"),
     _scope("no knowledge selected is all", "a.knowledge_scope_mode = 'selected' as",
            "exists (select from agent_item x where x.organization_id = a.organization_id and x.agent_id = a.agent_id)"
            " as"),

@@ -1,6 +1,7 @@
 """The bench, end to end on tiny data: its rows are those that the product would write, and what it reports adds up."""
 
 import io
+import re
 import shutil
 import tempfile
 from collections.abc import Iterator
@@ -65,7 +66,9 @@ async def test_the_rows_are_those_that_indexing_would_write(
                     "select words = array_to_tsvector(%s::text[]) from passage_words where passage_id = 1", [words]
                 )
                 assert await same.fetchone() == (True,)
-                assert await (await connection.execute(INDEXES)).fetchall() == expected
+                indexes = await (await connection.execute(INDEXES)).fetchall()
+                # Partitions that large organizations were given have their own.
+                assert [row for row in indexes if not re.match(r"passage_vector_\d+_", row[0])] == expected
 
 
 async def test_a_whole_run(cache: Path, tmp_path: Path) -> None:

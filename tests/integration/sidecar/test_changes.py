@@ -61,7 +61,7 @@ async def waiting(database: TestDatabase, count: int) -> None:
     await until(found, seconds=30)
 
 
-async def servable(database: TestDatabase, title: str) -> list[tuple[bool, list[int]]]:
+async def servable(database: TestDatabase, title: str) -> list[tuple[bool, list[int] | None]]:
     """What the search reads of an item's passages."""
     found = await rows(
         database,
@@ -82,7 +82,7 @@ async def test_what_is_closed_while_its_passages_wait_to_be_written_is_written_c
         indexing = asyncio.create_task(index_organization(second, FakeEmbedder(), ORGANIZATION_ID))
         await waiting(database, 1)
     await indexing
-    assert await servable(database, "Bicycle") == [(False, [])]
+    assert await servable(database, "Bicycle") == [(False, None)]
 
 
 async def test_what_is_closed_while_its_passages_are_being_written_is_closed(

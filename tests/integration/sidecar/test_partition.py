@@ -14,6 +14,7 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.errors import ConfigurationError, NotFound, Unavailable
+from retrieval_sidecar.ingest import indexing
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.partitions import move, rule
 from retrieval_sidecar.partitions.move import place_organization
@@ -204,12 +205,14 @@ def write(url: str, *, open_transaction: bool = False) -> psycopg.Connection[tup
     connection.execute("delete from passage where passage_id = %s", [last])
     added = connection.execute(
         _INGEST["add_passage"],
-        key | {"item_id": item_id, "instruction_id": None, "chunk_index": 99, "language": "en", "content": "More.",
-               "text_hash": b"more"},
+        key | {"item_id": item_id, "instruction_id": None, "chunk_index": 99, "language": "en", "heading": "",
+               "content": "More.", "text_hash": b"more", "document_hash": b"more"},
     ).fetchone()  # fmt: skip
     assert added is not None
+    of_space = key | {"space_id": space_id}
     vector = HalfVector([1.0] + [0.0] * 63).to_text()
-    connection.execute(_INGEST["add_vector"], key | {"space_id": space_id, "passage_id": added[0], "embedding": vector})
+    connection.execute(_INGEST["keep_embedding"], of_space | {"text_hash": b"more", "embedding": vector})
+    connection.execute(_INGEST["add_vectors"], of_space | {"passage_ids": [added[0]]})
     connection.execute("update knowledge_item set status = 'draft' where item_id <> %s", [item_id])
     connection.execute(_INGEST["refresh_facts"], key)
     return connection
@@ -294,19 +297,21 @@ async def test_a_writer_that_was_kept_waiting_by_the_switch_writes_to_where_it_c
         key = {"organization_id": ORGANIZATION_ID}
         cursor = await writer.execute(
             _INGEST["add_passage"],
-            key | {"item_id": item, "instruction_id": None, "chunk_index": 99, "language": "en", "content": "More.",
-                   "text_hash": b"more"},
+            key | {"item_id": item, "instruction_id": None, "chunk_index": 99, "language": "en", "heading": "",
+                   "content": "More.", "text_hash": b"more", "document_hash": b"more"},
         )  # fmt: skip
         row = await cursor.fetchone()
         assert row is not None
-        values = key | {"space_id": own, "passage_id": row[0], "embedding": HalfVector([1.0] + [0.0] * 63)}
+        kept = {"space_id": own, "text_hash": b"more", "embedding": HalfVector([1.0] + [0.0] * 63)}
+        await writer.execute(_INGEST["keep_embedding"], key | kept)
+        values = key | {"space_id": own, "passage_ids": [row[0]]}
         # Prepared, as the pool's statements are: its plan is there before the lock is.
         async with writer.transaction(force_rollback=True):
-            await writer.execute(_INGEST["add_vector"], values, prepare=True)
+            await writer.execute(_INGEST["add_vectors"], values, prepare=True)
         await other.execute("begin")
         await other.execute(_PARTITIONS["lock_writers"])
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(writer.execute(_INGEST["add_vector"], values, prepare=True))
+            tasks.create_task(writer.execute(_INGEST["add_vectors"], values, prepare=True))
 
             async def waits() -> bool | None:
                 waiting = "select 1 from pg_locks where not granted and relation = 'passage_vector'::regclass"
@@ -354,7 +359,10 @@ async def test_approximate_and_exact_search_of_few_rows_are_the_same(
         assert await found(caller, replace(scope, knowledge=None)) == exact
 
 
-async def test_counts_are_of_what_is_stored_and_follow_it(database: TestDatabase, mover: Mover) -> None:
+async def test_counts_are_of_what_is_stored_and_follow_it(
+    database: TestDatabase, mover: Mover, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(indexing, "_VACUUM_FROM", 0)
     await mover.place(own=True)
     counted = "select sum(servable_rows), sum(open_rows) from vector_count where organization_id = %s"
     ((servable, open_rows),) = await rows(database, counted, [ORGANIZATION_ID])
@@ -363,6 +371,7 @@ async def test_counts_are_of_what_is_stored_and_follow_it(database: TestDatabase
     assert servable == await value(database, servable_now, [ORGANIZATION_ID])
     async with connected(database, "manage") as manager:
         await manager.execute("update knowledge_item set status = 'draft'")
+        await manager.execute(_INGEST["refresh_facts"], {"organization_id": ORGANIZATION_ID})
         notices: list[str | None] = []
         manager.add_notice_handler(lambda notice: notices.append(notice.message_primary))
         await index_organization(manager, FakeEmbedder(), ORGANIZATION_ID)
