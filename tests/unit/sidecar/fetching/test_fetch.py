@@ -161,10 +161,11 @@ async def test_no_link_of_the_page_is_followed(server: PageServer, tmp_path: Pat
 async def test_redirects_are_followed_and_the_last_address_is_told(
     server: PageServer, tmp_path: Path, status: str
 ) -> None:
-    server.pages["/"] = redirect("/b#part", status)
-    server.pages["/b"] = redirect("http://other.example/c", status)
-    server.pages["/c"] = answer()
-    assert (await fetch(server, tmp_path)).url == "http://other.example/c"
+    server.pages["/"] = redirect("/b/c#part", status)
+    server.pages["/b/c"] = redirect("d", status)  # seen from where it is said
+    server.pages["/b/d"] = redirect("http://other.example/e", status)
+    server.pages["/e"] = answer()
+    assert (await fetch(server, tmp_path)).url == "http://other.example/e"
 
 
 async def test_as_many_redirects_as_the_limit_are_followed(server: PageServer, tmp_path: Path) -> None:
