@@ -22,9 +22,11 @@ class Cells:
             filled = [place for place, cell in enumerate(row, start=1) if cell]
             self._filled += len(filled)
             if filled and filled[-1] > self._limits.sheet_columns:
-                raise _too_large(f"{filled[-1]:,} columns or more", f"{self._limits.sheet_columns:,}")
-            if self._filled > self._limits.sheet_cells or index > _MAX_ROWS:
-                raise _too_large(f"more than {self._filled - 1:,} cells", f"{self._limits.sheet_cells:,}")
+                raise _too_large(f"{filled[-1]:,} columns", f"{self._limits.sheet_columns:,}")
+            if self._filled > self._limits.sheet_cells:
+                raise _too_large("more cells", f"{self._limits.sheet_cells:,}")
+            if index >= _MAX_ROWS:
+                raise _too_large("more rows", f"{_MAX_ROWS:,}")
             yield row[: filled[-1]] if filled else ()
 
 

@@ -8,8 +8,8 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
-from itertools import groupby, pairwise
+from dataclasses import dataclass, replace
+from itertools import accumulate, groupby, pairwise
 from statistics import median
 
 from bidi import get_display
@@ -132,9 +132,7 @@ def _cells(glyphs: Sequence[Glyph], height: float) -> tuple[Cell, ...]:
             parts.append([])
         right = max(right, token.right) if is_rtl and right is not None else token.right
         parts[-1].append(token)
-    cells = [_cell(part, is_rtl=is_rtl) for part in parts]
-    # Columns are read from the right where the text is.
-    return tuple(cells)
+    return tuple(_cell(part, is_rtl=is_rtl) for part in parts)
 
 
 def _tokens(glyphs: Sequence[Glyph]) -> list[Glyph]:
@@ -164,8 +162,9 @@ def _cell(tokens: Sequence[Glyph], *, is_rtl: bool) -> Cell:
     )
 
 
-# Arabic letters of a block that texts do not use: each stands for a ligature while a line is turned around.
-_FIRST_STAND_IN = 0xFBD3
+# Arabic letters that texts do not use: each stands for letters that must stay together while a line is turned around.
+_STAND_INS = range(0xFBD3, 0xFD3E)
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"), ("«", "»"))
 
 
 def _logical(tokens: Sequence[Glyph]) -> str:
@@ -174,17 +173,52 @@ def _logical(tokens: Sequence[Glyph]) -> str:
     The algorithm that lays logical text out is its own inverse, for lines such as these: numbers and Latin words keep
     their direction, everything around them is turned.
     """
-    ligatures: dict[str, str] = {}
+    stood_for: dict[str, str] = {}
+    stand_ins = iter(_STAND_INS)
     visual = ""
-    for token in tokens:
+    for token in _with_marks(tokens):
         if len(token.text) == 1:
             visual += token.text
         else:
-            stand_in = chr(_FIRST_STAND_IN + len(ligatures))
-            ligatures[stand_in] = token.text
+            stand_in = chr(next(stand_ins, ord("?")))
+            stood_for[stand_in] = token.text
             visual += stand_in
-    logical = get_display(visual, base_dir="R")
-    return "".join(ligatures.get(character, character) for character in logical)
+    logical = _paired(get_display(_paired(visual), base_dir="R"))
+    return "".join(stood_for.get(character, character) for character in logical)
+
+
+def _with_marks(tokens: Sequence[Glyph]) -> list[Glyph]:
+    """Vowel signs joined to the letter that they stand over, or else to the one on their right."""
+    bases = [token for token in tokens if not unicodedata.combining(token.text[0])]
+    letters = [index for index, token in enumerate(bases) if not token.text.isspace()]
+    for mark in tokens:
+        if unicodedata.combining(mark.text[0]) and letters:
+            nearest = min(letters, key=lambda index: (round(_distance(bases[index], mark), 1), -index))
+            bases[nearest] = replace(bases[nearest], text=bases[nearest].text + mark.text)
+    return bases
+
+
+def _distance(one: Glyph, other: Glyph) -> float:
+    """Between the middles of two letters."""
+    return abs(one.left + one.right - other.left - other.right) / 2
+
+
+def _paired(line: str) -> str:
+    """Brackets that open first and close then.
+
+    Which of the two a PDF names where text runs to the left depends on the program that made it.
+    """
+    for opening, closing in _PAIRS:
+        found = [character for character in line if character in {opening, closing}]
+        if len(found) % 2 == 0 and not _is_balanced(found, opening):
+            in_turn = iter((opening + closing) * (len(found) // 2))
+            line = "".join(next(in_turn) if character in {opening, closing} else character for character in line)
+    return line
+
+
+def _is_balanced(brackets: Sequence[str], opening: str) -> bool:
+    depths = list(accumulate(1 if bracket == opening else -1 for bracket in brackets))
+    return not depths or (min(depths) >= 0 and depths[-1] == 0)
 
 
 def _is_rtl(text: str) -> bool:

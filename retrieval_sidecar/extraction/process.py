@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import io
 import json
 import os
 import signal
@@ -11,7 +12,6 @@ import tempfile
 from collections.abc import AsyncIterator, Iterator
 from dataclasses import asdict
 from pathlib import Path
-from typing import BinaryIO
 
 import structlog
 
@@ -40,22 +40,21 @@ async def extract(path: Path, limits: Limits | None = None) -> Extracted:
     Raises:
         ExtractionFailed: the file cannot be used; says why and what to do.
         ConfigurationError: the extra `ingest` is not installed.
-        OSError: the file cannot be opened.
+        OSError: the file cannot be opened, or is a directory.
     """
     limits = limits or Limits()
     with _opened(path, limits) as file:
         answer, status = await _answer(file, limits)
-    if status and not answer:
+    if status:
         raise _died(status, limits)
     return _outcome(answer)
 
 
 @contextlib.contextmanager
-def _opened(path: Path, limits: Limits) -> Iterator[BinaryIO]:
+def _opened(path: Path, limits: Limits) -> Iterator[io.FileIO]:
     # Without O_NONBLOCK, opening a pipe that nobody writes to would wait for ever.
-    descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    with os.fdopen(descriptor, "rb") as file:
-        found = os.fstat(descriptor)
+    with open(path, "rb", buffering=0, opener=_without_waiting) as file:
+        found = os.fstat(file.fileno())
         if not stat.S_ISREG(found.st_mode):
             raise ExtractionFailed(Reason.UNSUPPORTED_TYPE, "This is not a regular file. Name the document itself.")
         if found.st_size > limits.largest_bytes:
@@ -67,7 +66,11 @@ def _opened(path: Path, limits: Limits) -> Iterator[BinaryIO]:
         yield file
 
 
-async def _answer(file: BinaryIO, limits: Limits) -> tuple[bytes, int]:
+def _without_waiting(path: str, flags: int) -> int:
+    return os.open(path, flags | os.O_NONBLOCK)
+
+
+async def _answer(file: io.FileIO, limits: Limits) -> tuple[bytes, int]:
     """What the reading process wrote, and how it ended."""
     most = limits.markdown_characters * _BYTES_A_CHARACTER + _ENVELOPE_BYTES
     with tempfile.TemporaryDirectory(prefix="answerline-extraction-") as directory:
@@ -87,7 +90,7 @@ async def _answer(file: BinaryIO, limits: Limits) -> tuple[bytes, int]:
 
 
 @contextlib.asynccontextmanager
-async def _started(file: BinaryIO, limits: Limits, directory: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _started(file: io.FileIO, limits: Limits, directory: str) -> AsyncIterator[asyncio.subprocess.Process]:
     """The reading process: no environment of ours, no descriptor but its own three, a group that ends as one."""
     process = await asyncio.create_subprocess_exec(
         *(sys.executable, "-P", "-B", "-m", "retrieval_sidecar.extraction", json.dumps(asdict(limits))),
@@ -95,7 +98,14 @@ async def _started(file: BinaryIO, limits: Limits, directory: str) -> AsyncItera
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,
         cwd=directory,
-        env={"PYTHONPATH": str(_PACKAGE_ROOT), "PYTHONUTF8": "1", "HOME": directory, "TMPDIR": directory},
+        env={
+            "PYTHONPATH": str(_PACKAGE_ROOT),
+            "PYTHONUTF8": "1",
+            "HOME": directory,
+            "TMPDIR": directory,
+            # openpyxl loads numpy, and numpy's library would reserve address space for every processor.
+            "OPENBLAS_NUM_THREADS": "1",
+        },
         start_new_session=True,
     )
     try:

@@ -103,7 +103,7 @@ class _Reading:
     def _unicode(self, number: int) -> str:
         """A UTF-16 unit, written as a number of 16 bits with a sign."""
         pair = self.half + chr(number % 0x10000)
-        self.half = pair if "\ud800" <= pair <= "\udbff" else ""
+        self.half = pair if len(pair) == 1 and "\ud800" <= pair <= "\udbff" else ""
         return "" if self.half else _written(pair.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace"))
 
     def _letters(self, content: bytes) -> str:

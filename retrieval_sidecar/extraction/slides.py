@@ -7,7 +7,7 @@ from typing import Any
 import pptx
 from pptx.enum.shapes import PP_PLACEHOLDER
 
-from retrieval_sidecar.extraction.document import Budget, Document, table
+from retrieval_sidecar.extraction.document import Budget, Document, first_heading, table
 from retrieval_sidecar.extraction.limits import Limits
 from retrieval_sidecar.extraction.outcome import ExtractionFailed, Reason
 
@@ -39,7 +39,8 @@ def read(content: bytes, limits: Limits) -> Document:
             "The presentation is damaged: it cannot be read. Open it in the program that it was made with, save it "
             "again as PPTX, and upload that.",
         ) from error
-    return Document("\n\n".join(parts), title or None, len(shown))
+    markdown = "\n\n".join(parts)
+    return Document(markdown, title or first_heading(markdown), len(shown))
 
 
 def _check_count(count: int, limits: Limits) -> None:
