@@ -17,7 +17,7 @@ class Limits:
         office_parts: members of such a file.
         slides: of a presentation.
         sheet_cells, sheet_columns: of a workbook or a CSV file, as far as they are filled.
-        markdown_characters: what comes out, at most: beyond 3,000 passages of 1,200 characters nothing is indexed.
+        markdown_characters: what comes out, at most: as much as the largest text has.
         seconds: wall clock; the processor's time is held to it as well.
         memory_bytes: address space of each process that reads.
         open_files: descriptors of each process that reads.
@@ -30,9 +30,9 @@ class Limits:
     office_unpacked_bytes: int = 100 * MB
     office_parts: int = 5_000
     slides: int = 500
-    sheet_cells: int = 500_000
+    sheet_cells: int = 2_000_000
     sheet_columns: int = 1_000
-    markdown_characters: int = 4_000_000
+    markdown_characters: int = 10 * MB
     seconds: float = 60.0
     memory_bytes: int = 1536 * MB
     open_files: int = 64
