@@ -10,6 +10,7 @@
     ├── Unavailable           shedding load, or the database or embedder is down             503
     │   └── EmbedderUnavailable   search goes on by keywords alone
     ├── PageFailure           a web page was not had; a job's outcome (`fetching/failures.py`)
+    ├── ExtractionFailed      a file that cannot be used, with a code (`extraction.outcome`)
     └── ConfigurationError    the operator must change something; says what
 
 Each carries text that may be shown to a client; causes go to the log (`raise ... from`). HTTP statuses are known in
