@@ -1,9 +1,10 @@
 """The one statement of a search, run, and its rows read."""
 
+import json
+from collections.abc import Mapping
 from typing import Any
 
 from pgvector import Vector
-from psycopg import sql
 from psycopg.rows import dict_row
 
 from retrieval_sidecar.database import Connection, time_limit
@@ -16,7 +17,6 @@ from retrieval_sidecar.search.ranking import Candidate
 from retrieval_sidecar.search.sameness import family_of
 from retrieval_sidecar.search.statement import (
     Shape,
-    is_listed,
     legs_of,
     rows_statement,
     scope_parameters,
@@ -43,7 +43,9 @@ async def find_candidates(
     async with connection.cursor(row_factory=dict_row) as cursor:
         async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
             await cursor.execute(statement, parameters)
-        return [_candidate(row, question) for row in await cursor.fetchall()]
+        rows = await cursor.fetchall()
+    shares = _shares(rows[0], question) if rows else {}
+    return [_candidate(row, shares) for row in rows]
 
 
 async def approximate_legs(connection: Connection, scope: Scope, shape: Shape, deadline: Deadline) -> tuple[str, ...]:
@@ -64,7 +66,7 @@ async def approximate_legs(connection: Connection, scope: Scope, shape: Shape, d
 
 def search_with(
     scope: Scope, shape: Shape, question: Question, vector: Vectors | None, by_index: tuple[str, ...] = ()
-) -> tuple[sql.Composed, dict[str, Any]]:
+) -> tuple[bytes, dict[str, Any]]:
     """The statement of a search and the values that it refers to; see `search_statement`."""
     statement = search_statement(
         shape,
@@ -78,15 +80,21 @@ def search_with(
         "language": question.language,
         "words": list(question.words),
         "codes": list(question.codes),
-        # A list of what is allowed makes common words cheap to look up; and without a vector words are all there is.
-        "spare_common": vector is not None and not is_listed(shape, by_index),
+        # Without a vector words are all there is.
+        "spare_common": vector is not None,
     }
 
 
-def _candidate(row: dict[str, Any], question: Question) -> Candidate:
+def _shares(row: dict[str, Any], question: Question) -> dict[str, float]:
+    """What each word of the question is worth, of all of them together; every row says it."""
     # A word that no allowed passage holds counts as the rarest: the question asks for something that is not here.
-    weights = {word: (row["weights"] or {}).get(word, row["unknown_weight"]) for word in question.words}
+    found = json.loads(row["weights"] or "{}")
+    weights = {word: found.get(word, row["unknown_weight"]) for word in question.words}
     total = sum(weights.values()) or 1.0
+    return {word: weight / total for word, weight in weights.items()}
+
+
+def _candidate(row: dict[str, Any], shares: Mapping[str, float]) -> Candidate:
     return Candidate(
         passage_id=row["passage_id"],
         is_instruction=row["is_instruction"],
@@ -100,7 +108,7 @@ def _candidate(row: dict[str, Any], question: Question) -> Candidate:
         # At a right angle to the last bit: what is stored is all alike, nothing is left of it once centred, and words
         # must decide.
         meaning=None if row["distance"] in (None, 1.0) else 1.0 - row["distance"],
-        matched={word: weights[word] / total for word in row["words"]},
+        matched={word: shares[word] for word in row["words"]},
         code=row["has_code"],
         family=None
         if row["is_instruction"]

@@ -76,6 +76,13 @@ true
 -- name: nearest_listed
 select passage_id from allowed order by distance, passage_id limit {pool}
 
+-- name: length_of_list
+-- Up to so many passages are tried one by one: 3 µs each, as much as each hit of the index.
+select count(*) > {short_list} as is_long from allowed
+
+-- name: no_list
+select true as is_long
+
 -- name: nothing_near
 -- In place of the dense legs while there is no vector to compare with.
 select null::bigint as passage_id where false
@@ -111,20 +118,35 @@ allowed as {materialized} (
 nearest as (
     {nearest}
 ),
--- `passages`: in how many a common word is. It tells passages apart, and finds none: the more hold it, the less that
--- says and the longer it takes.
+listing as materialized (
+    {listing}
+),
+-- `passages`: in how many a common word is, where that matters. It tells passages apart, and finds none: the more hold it,
+-- the less that says and the longer it takes.
 asked as materialized (
     select asked_word.word, quote_literal(asked_word.word)::tsquery as query, c.passages
     from unnest(%(words)s::text[]) asked_word (word)
-    left join common_word c on %(spare_common)s and c.organization_id = %(organization_id)s and c.word = asked_word.word
+    left join common_word c on %(spare_common)s and (select is_long from listing)
+        and c.organization_id = %(organization_id)s and c.word = asked_word.word
 ),
--- Which passage holds which word, from the index: to unfold the words of each hit costs a hundred times as much.
+-- Which passage holds which word. From the index: to unfold the words of each hit costs a hundred times as much…
 word_hits as materialized (
     select w.passage_id, a.word
     from asked a
     join passage_words w on w.organization_id = %(organization_id)s and w.words @@ a.query
     join allowed on allowed.passage_id = w.passage_id
-    where a.passages is null
+    where a.passages is null and (select is_long from listing)
+    union all
+    -- …but what a short list has is tried one by one, however many others hold a word.
+    select l.passage_id, a.word
+    from allowed l
+    cross join lateral (
+        select w.words from passage_words w
+        where w.organization_id = %(organization_id)s and w.passage_id = l.passage_id
+        limit 1
+    ) w
+    join asked a on w.words @@ a.query
+    where not (select is_long from listing)
 ),
 frequencies as (
     select word, count(*)::float8 as passages from word_hits group by word
@@ -167,7 +189,7 @@ select
     coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
     {distance} as distance,
     array(select a.word from asked a where words.words @@ a.query) as words,
-    (select jsonb_object_agg(word, weight) from weights) as weights,
+    (select json_object_agg(word, weight)::text from weights) as weights,
     (select ln(2 + passages) from question) as unknown_weight,
     k.code_length is not null as has_code,
     s.base_id, s.name as source_name, i.external_id

@@ -40,13 +40,19 @@ class Thing:
             return False
         if one.language != another.language and one.family is not None and one.family == another.family:
             return one.chunk_index == another.chunk_index
-        shorter, longer = sorted((self.words, other.words), key=len)
+        shorter, longer = (self, other) if len(self.words) <= len(other.words) else (other, self)
         return (
-            len(shorter) >= _NEARLY_ALL * len(longer)
-            and _is_within(shorter, longer)
+            len(shorter.words) >= _NEARLY_ALL * len(longer.words)
+            # Rules nearly all pairs out, in a tenth of the time of what follows.
+            and shorter.vocabulary <= longer.vocabulary
+            and _is_within(shorter.words, longer.words)
             # Another number is another thing.
-            and not any(char.isdigit() for word in Counter(longer) - Counter(shorter) for char in word)
+            and not any(char.isdigit() for word in Counter(longer.words) - Counter(shorter.words) for char in word)
         )
+
+    @cached_property
+    def vocabulary(self) -> frozenset[str]:
+        return frozenset(self.words)
 
     @cached_property
     def words(self) -> list[str]:

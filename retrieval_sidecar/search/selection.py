@@ -1,6 +1,7 @@
 """What of an order is given to the agent."""
 
 from collections.abc import Sequence
+from uuid import UUID
 
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Ranked, region_score
@@ -8,6 +9,9 @@ from retrieval_sidecar.search.relevance import GIVEN, GIVEN_BY_WORDS
 from retrieval_sidecar.search.sameness import Thing
 
 MAX_RESULTS = 5
+# So many are compared, which is twice as many as are given: of two groups the versions that suit best may be of one
+# document. Each comparison takes time, and a version of the first few that comes after ten others is none.
+_DOCUMENTS = 2 * MAX_RESULTS
 
 
 def select(ranked: Sequence[Ranked], question: Question, *, region: str) -> list[Ranked]:
@@ -19,17 +23,21 @@ def select(ranked: Sequence[Ranked], question: Question, *, region: str) -> list
     """
     best_by_words = max(ranked, key=lambda each: each.candidate.words, default=None)
     groups: list[list[tuple[Thing, Ranked]]] = []
+    documents = set[UUID]()
     for each in ranked:
         needed = GIVEN_BY_WORDS if each is best_by_words and each.candidate.words > 0 else GIVEN
         if each.relevance < needed:
             continue
         thing = Thing(each.candidate)
-        same = (group for group in groups if any(thing.is_same(other) for other, _ in group))
+        same = (group for group in groups if thing.is_same(group[0][0]))
         group = next(same, None)
-        if group is None:
-            groups.append([(thing, each)])
-        else:
+        if group is not None:
             group.append((thing, each))
+        elif len(documents) < _DOCUMENTS:
+            groups.append([(thing, each)])
+            documents.add(each.candidate.id)
+        else:
+            break
     suits = _Suits(question, region)
     chosen = [min((each for _, each in group), key=suits.order) for group in groups]
     best = {each.candidate.id: each for each in reversed(chosen)}

@@ -13,6 +13,8 @@ SQL = load_sql("retrieval_sidecar.search")
 POOL = 24
 """Candidates of each leg; the best five of a hybrid order lie well within them."""
 
+_SHORT_LIST = 1000
+
 Shape = tuple[str, ...]
 _EVERYTHING = "everything"
 
@@ -54,11 +56,12 @@ def is_listed(shape: Shape, by_index: tuple[str, ...] = ()) -> bool:
 @cache
 def search_statement(
     shape: Shape, *, by_meaning: bool, partition_id: int = 0, dimensions: int = 0, by_index: tuple[str, ...] = ()
-) -> sql.Composed:
+) -> bytes:
     """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`.
 
     What a narrow scope allows is listed once, and words and codes are looked up in that list. Under a wide one each
-    passage that holds a word is checked by itself, and so it is where a leg is approximate.
+    passage that holds a word is checked by itself, and so it is where a leg is approximate. Common words are looked up
+    in a short list only.
 
     Args:
         partition_id, dimensions: of the scope; literals, so that there is a plan for each.
@@ -85,12 +88,19 @@ def search_statement(
             )
             for name in legs
         )
-    return sql.SQL(SQL["search"]).format(
-        allowed=allowed,
-        materialized=sql.SQL("materialized" if is_listed(shape, by_index) else "not materialized"),
-        nearest=nearest if by_meaning else sql.SQL(SQL["nothing_near"]),
-        distance=distance,
-        **where,
+    return (
+        sql.SQL(SQL["search"])
+        .format(
+            allowed=allowed,
+            listing=sql.SQL(SQL["length_of_list" if is_listed(shape, by_index) else "no_list"]).format(
+                short_list=sql.Literal(_SHORT_LIST)
+            ),
+            materialized=sql.SQL("materialized" if is_listed(shape, by_index) else "not materialized"),
+            nearest=nearest if by_meaning else sql.SQL(SQL["nothing_near"]),
+            distance=distance,
+            **where,
+        )
+        .as_bytes(None)
     )
 
 

@@ -91,7 +91,7 @@ def test_an_empty_sequence_of_any_kind_is_a_selection() -> None:
 @pytest.mark.parametrize("by_meaning", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
 def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...], *, by_meaning: bool) -> None:
-    text = search_statement(shape, by_meaning=by_meaning).as_string(None)
+    text = search_statement(shape, by_meaning=by_meaning).decode()
     conditions = ("instruction_keys", "item_keys", "folder_ids", "base_keys")
     expected = {
         "selected_instructions": "instruction_keys",
@@ -110,7 +110,7 @@ def test_a_statement_has_the_conditions_of_its_legs_only(shape: tuple[str, ...],
 def test_an_approximate_leg_is_bound_as_an_exact_one_is_and_has_one_behind_it(shape: tuple[str, ...]) -> None:
     legs = legs_of(shape)
     by_index = legs[-1:]
-    text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).as_string(None)
+    text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).decode()
     assert text.count(eligible(12)) == 2 + len(legs) + 1
     assert text.count("p.embedding::halfvec(384) <=>") == 1
     # Nothing that an index on vectors could answer, the approximate leg apart.
@@ -135,12 +135,12 @@ def test_whether_there_is_anything_is_asked_of_the_partition_that_counts() -> No
 def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]) -> None:
     narrowed = tuple(leg if leg.endswith("instructions") else f"{leg} narrowed" for leg in shape)
     legs = sum(leg.endswith("narrowed") for leg in narrowed)
-    assert search_statement(narrowed, by_meaning=True).as_string(None).count(SQL["narrowed"]) == legs
+    assert search_statement(narrowed, by_meaning=True).decode().count(SQL["narrowed"]) == legs
     assert anything_statement(narrowed).as_string(None).count(SQL["narrowed"]) == legs
 
 
 def test_the_statement_without_vectors_orders_by_no_distance() -> None:
-    text = search_statement(("all_knowledge",), by_meaning=False).as_string(None)
+    text = search_statement(("all_knowledge",), by_meaning=False).decode()
     assert "p.embedding" not in text
     assert SQL["nothing_near"] in text
 
@@ -156,7 +156,7 @@ def test_the_statement_without_vectors_orders_by_no_distance() -> None:
     ],
 )
 def test_what_a_narrow_scope_allows_is_listed_once(shape: tuple[str, ...], *, listed: bool) -> None:
-    text = search_statement(shape, by_meaning=True).as_string(None)
+    text = search_statement(shape, by_meaning=True).decode()
     assert ("allowed as materialized" in text) is listed
     assert ("allowed as not materialized" in text) is not listed
     assert is_listed(shape) is listed
