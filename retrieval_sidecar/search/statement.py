@@ -1,7 +1,7 @@
 """The one statement of a search, composed from named parts by the shape of the scope."""
 
 from functools import cache
-from typing import Any
+from typing import Any, LiteralString
 
 from psycopg import sql
 
@@ -17,6 +17,7 @@ _SHORT_LIST = 1000
 
 Shape = tuple[str, ...]
 _EVERYTHING = "everything"
+_Parts = dict[str, sql.Composable]
 
 
 def shape_of(scope: Scope) -> Shape:
@@ -67,41 +68,51 @@ def search_statement(
         partition_id, dimensions: of the scope; literals, so that there is a plan for each.
         by_index: the legs that are approximate; see `retrieval_sidecar.partitions.rule`.
     """
-    where = {
+    where: _Parts = {
         "partition_id": sql.Literal(partition_id),
         "dimensions": sql.Literal(dimensions),
         "pool": sql.Literal(POOL),
+        "distance": sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
     }
-    distance = sql.SQL(SQL["distance"] if by_meaning else SQL["no_distance"])
     legs = legs_of(shape)
-    if is_listed(shape, by_index):
-        kinds = [sql.SQL(SQL["allowed_leg"]).format(distance=distance, leg=_leg(name), **where) for name in legs]
-        # Without duplicates: an item and its folder may both be selected.
-        allowed = sql.SQL(" union " if _may_overlap(legs) else " union all ").join(kinds)
-        nearest: sql.Composable = sql.SQL(SQL["nearest_listed"]).format(**where)
-    else:
-        any_leg = sql.SQL("({})").format(sql.SQL(" or ").join(map(_leg, legs)))
-        allowed = sql.SQL(SQL["allowed_leg"]).format(distance=sql.SQL(SQL["no_distance"]), leg=any_leg, **where)
-        nearest = sql.SQL(" union all ").join(
-            sql.SQL(SQL["nearly_nearest" if name in by_index else "nearest"]).format(
-                leg=_leg(name), distance=distance, **where
-            )
-            for name in legs
-        )
-    return (
-        sql.SQL(SQL["search"])
-        .format(
-            allowed=allowed,
-            listing=sql.SQL(SQL["length_of_list" if is_listed(shape, by_index) else "no_list"]).format(
-                short_list=sql.Literal(_SHORT_LIST)
-            ),
-            materialized=sql.SQL("materialized" if is_listed(shape, by_index) else "not materialized"),
-            nearest=nearest if by_meaning else sql.SQL(SQL["nothing_near"]),
-            distance=distance,
-            **where,
-        )
-        .as_bytes(None)
-    )
+    parts = _listed(legs, where) if is_listed(shape, by_index) else _unlisted(legs, by_index, where)
+    if not by_meaning:
+        parts["nearest"] = sql.SQL(SQL["nothing_near"])
+    return sql.SQL(SQL["search"]).format(**parts, **where).as_bytes(None)
+
+
+def _listed(legs: Shape, where: _Parts) -> _Parts:
+    """The parts of a search in a list of what is allowed."""
+    kinds = [_part("allowed_leg", leg=_leg(name), **where) for name in legs]
+    # Without duplicates: an item and its folder may both be selected.
+    allowed = sql.SQL(" union " if _may_overlap(legs) else " union all ").join(kinds)
+    hits = [_part("hits_of_index", is_allowed=_part("on_list", passage_id=sql.SQL("w.passage_id")))]
+    return {
+        "listing": _part("listed", allowed=allowed, short_list=sql.Literal(_SHORT_LIST)),
+        "nearest": _part("nearest_listed", **where),
+        "word_hits": sql.SQL(" union all ").join([*hits, sql.SQL(SQL["hits_of_list"])]),
+        "code_is_allowed": _part("on_list", passage_id=sql.SQL("c.passage_id")),
+    }
+
+
+def _unlisted(legs: Shape, by_index: Shape, where: _Parts) -> _Parts:
+    """The parts of a search in which each passage that holds a word or a code is checked by itself."""
+    any_leg = sql.SQL("({})").format(sql.SQL(" or ").join(map(_leg, legs)))
+
+    def by_itself(passage_id: LiteralString) -> sql.Composed:
+        return _part("by_itself", leg=any_leg, passage_id=sql.SQL(passage_id), **where)
+
+    nearest = (_part("nearly_nearest" if name in by_index else "nearest", leg=_leg(name), **where) for name in legs)
+    return {
+        "listing": sql.SQL(SQL["unlisted"]),
+        "nearest": sql.SQL(" union all ").join(nearest),
+        "word_hits": _part("hits_of_index", is_allowed=by_itself("w.passage_id")),
+        "code_is_allowed": by_itself("c.passage_id"),
+    }
+
+
+def _part(name: str, **parts: sql.Composable) -> sql.Composed:
+    return sql.SQL(SQL[name]).format(**parts)
 
 
 @cache

@@ -45,6 +45,12 @@ MAINTENANCE = {
     ("partitions/queries.sql", "remove_rows_elsewhere"): "removes copies that no search reads any more",
 }
 
+# Parts of the search, which reach passages through what is allowed alone: by this in their text.
+PARTS = {
+    ("search/queries.sql", "hits_of_index"): "{is_allowed}",
+    ("search/queries.sql", "hits_of_list"): "from allowed l",
+}
+
 
 def statements() -> dict[tuple[str, str], str]:
     """Every named statement of the product, as it is written, by file and name."""
@@ -59,7 +65,19 @@ def statements() -> dict[tuple[str, str], str]:
 
 
 def reading_passages() -> dict[tuple[str, str], str]:
-    return {place: body for place, body in statements().items() if READS.search(body)}
+    return {place: body for place, body in statements().items() if READS.search(body) and place not in PARTS}
+
+
+@pytest.mark.parametrize("place", PARTS, ids=lambda place: place[1])
+def test_a_part_of_the_search_reaches_only_what_is_allowed(place: tuple[str, str]) -> None:
+    assert PARTS[place] in statements()[place]
+    allowed = statements()["search/queries.sql", "by_itself"]
+    assert ELIGIBLE in allowed
+    assert "{leg}" in allowed
+    assert statements()["search/queries.sql", "on_list"].split() == (
+        ["join", "allowed", "on", "allowed.passage_id", "=", "{passage_id}"]
+    )
+    assert statements()["search/queries.sql", "listed"].count("{allowed}") == 1
 
 
 def test_every_statement_that_reads_passages_has_the_predicate_or_a_reason_not_to() -> None:
