@@ -2,62 +2,39 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from math import isfinite
 from uuid import UUID
-
-import numpy as np
-from psycopg.rows import dict_row
 
 from retrieval_sidecar.calibration.samples import Made
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.embeddings.base import unit_rows
-from retrieval_sidecar.embeddings.centering import ANY_LANGUAGE
+from retrieval_sidecar.embeddings.centering import ANY_LANGUAGE, Center
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
 from retrieval_sidecar.search.ranking import Candidate, evidence_of
 from retrieval_sidecar.search.relevance import Evidence, Surroundings
 from retrieval_sidecar.search.statement import shape_of
-from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text import codes
 from retrieval_sidecar.text.normalize import for_embedding, words
 
-_SQL = load_sql("retrieval_sidecar.calibration")
 _PATIENCE_S = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Centers:
-    """What is subtracted from vectors, by language."""
-
-    of_passages: Mapping[str, Vectors]
-    of_queries: Mapping[str, Vectors]
-
-    def cosine(self, passage: Vectors, language: str, query: Vectors, asked_in: str) -> float:
-        """Of a passage and a question as the embedder gave them, once both are centred."""
-        one = unit_rows(passage - self.of_passages.get(language, self.of_passages[ANY_LANGUAGE]))
-        other = unit_rows(query - self.of_queries.get(asked_in, self.of_queries[ANY_LANGUAGE]))
-        return float(one @ other)
-
-
-async def read_centers(connection: Connection, organization_id: UUID, space_id: int) -> Centers:
-    """The centres of a space."""
-    async with connection.cursor(row_factory=dict_row) as cursor:
-        await cursor.execute(_SQL["centers"], {"organization_id": organization_id, "space_id": space_id})
-        rows = await cursor.fetchall()
-    return Centers(
-        {row["language"]: np.asarray(row["of_passages"].to_numpy(), np.float32) for row in rows},
-        {row["language"]: np.asarray(row["of_queries"].to_numpy(), np.float32) for row in rows},
-    )
+def _cosine(centers: Mapping[str, Center], passage: Vectors, language: str, query: Vectors, asked_in: str) -> float:
+    """Of a passage and a question as the embedder gave them, once both are centred."""
+    one = unit_rows(passage - centers.get(language, centers[ANY_LANGUAGE]).of_passages)
+    other = unit_rows(query - centers.get(asked_in, centers[ANY_LANGUAGE]).of_queries)
+    return float(one @ other)
 
 
 class Observer:
     """Searches as a call does, in everything that the scope holds, one short statement at a time."""
 
-    def __init__(self, connection: Connection, embedder: Embedder, scope: Scope, centers: Centers) -> None:
+    def __init__(self, connection: Connection, embedder: Embedder, scope: Scope, centers: Mapping[str, Center]) -> None:
         self._connection = connection
         self._embedder = embedder
         self._scope = scope
@@ -86,7 +63,7 @@ class Observer:
             return None
         stand_in = replace(
             own,
-            meaning=self._centers.cosine(passage, own.language, vector, question.language),
+            meaning=_cosine(self._centers, passage, own.language, vector, question.language),
             matched={word: share for word, share in own.matched.items() if word in set(words(made.reduced))},
             code=own.code and not codes.in_document(made.reduced).isdisjoint(question.codes),
         )

@@ -8,10 +8,6 @@ from organization o
 left join embedding_space e on e.organization_id = o.organization_id and e.active
 where o.organization_id = %(organization_id)s;
 
--- name: centers
-select language, of_passages, of_queries from language_center
-where organization_id = %(organization_id)s and space_id = %(space_id)s;
-
 -- name: items_named
 select external_id, array_agg(item_id) from knowledge_item
 where organization_id = %(organization_id)s and external_id = any(%(external_ids)s) and deleted_at is null

@@ -13,7 +13,7 @@ from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
 from retrieval_sidecar.calibration.fit import at_operating_point, fit, log_odds
-from retrieval_sidecar.calibration.observe import Observer, read_centers
+from retrieval_sidecar.calibration.observe import Observer
 from retrieval_sidecar.calibration.questions import Labelled
 from retrieval_sidecar.calibration.refusal import Refusal, refusal_of
 from retrieval_sidecar.calibration.samples import Made, Sampled, are_lines, made_from, unrelated
@@ -21,6 +21,7 @@ from retrieval_sidecar.calibration.stored import Coefficients, StoredCalibration
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Embedders
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest, NotFound
+from retrieval_sidecar.ingest.spaces import read_centers
 from retrieval_sidecar.knowledge.validity import minute_of_week
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.relevance import Calibration, Evidence, calibration_of
@@ -122,7 +123,7 @@ async def calibrate(
         return replace(nothing, kept=f"what is stored was embedded by {scope.model}, which is not configured here")
     centers = await read_centers(connection, organization_id, scope.space_id)
     sampled = await _sample(connection, scope, wanted.passages)
-    if not sampled or not centers.of_passages:
+    if not sampled or not centers:
         return replace(nothing, kept="there is no passage that a call may hear")
     observer = Observer(connection, embedder, scope, centers)
     observed = await _observe(connection, observer, scope, sampled, wanted.questions, progress)

@@ -13,12 +13,12 @@ from pgvector import Vector
 
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Embedders
-from retrieval_sidecar.embeddings.centering import Center, Mean, centers, has_drifted
+from retrieval_sidecar.embeddings.centering import Mean, centers, has_drifted
 from retrieval_sidecar.errors import Unavailable
 from retrieval_sidecar.ingest.kept_vectors import Samples, keep, missing, sample_vectors
 from retrieval_sidecar.ingest.passages import Passage
 from retrieval_sidecar.ingest.plan import Document, Plan, Target, make_plan
-from retrieval_sidecar.ingest.spaces import read_spaces
+from retrieval_sidecar.ingest.spaces import read_centers, read_spaces
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.sql import load as load_sql
@@ -199,7 +199,7 @@ async def _write_vectors(connection: Connection, scope: Mapping[str, Any], sampl
         await connection.execute(_SQL["forget_centers"], {**scope, "languages": []})
         return 0
     now = centers(means, samples.as_passages, samples.as_queries)
-    kept = await _centers(connection, scope)
+    kept = await read_centers(connection, scope["organization_id"], scope["space_id"])
     drifted = [language for language in now if language not in kept or has_drifted(kept[language], now[language])]
     again = 0
     await connection.execute(_SQL["forget_centers"], {**scope, "languages": list(now)})
@@ -230,14 +230,6 @@ async def _means(connection: Connection, scope: Mapping[str, Any]) -> dict[str, 
             raise _Outdated
         means[language] = Mean(passages, mean.to_numpy())
     return means
-
-
-async def _centers(connection: Connection, scope: Mapping[str, Any]) -> dict[str, Center]:
-    cursor = await connection.execute(_SQL["centers"], scope, binary=True)
-    return {
-        language: Center(passages, of_passages.to_numpy(), of_queries.to_numpy())
-        async for language, passages, of_passages, of_queries in cursor
-    }
 
 
 async def _forget_embeddings(

@@ -9,6 +9,7 @@ from uuid import UUID
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.deadline import LONGEST_S
 from retrieval_sidecar.embeddings import Embedders
+from retrieval_sidecar.embeddings.centering import Center
 from retrieval_sidecar.errors import ConfigurationError
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.sql import load as load_sql
@@ -65,6 +66,17 @@ async def describe_spaces(connection: Connection, organization_id: UUID) -> list
     """Every space of an organization, the oldest first."""
     cursor = await connection.execute(_SQL["describe_spaces"], {"organization_id": organization_id})
     return [SpaceState(*row) async for row in cursor]
+
+
+async def read_centers(connection: Connection, organization_id: UUID, space_id: int) -> dict[str, Center]:
+    """What is subtracted from the vectors of a space, by language; empty while nothing is indexed."""
+    cursor = await connection.execute(
+        _SQL["centers"], {"organization_id": organization_id, "space_id": space_id}, binary=True
+    )
+    return {
+        language: Center(passages, of_passages.to_numpy(), of_queries.to_numpy())
+        async for language, passages, of_passages, of_queries in cursor
+    }
 
 
 async def all_organizations(connection: Connection) -> list[UUID]:

@@ -42,8 +42,8 @@ and p.base_key = any(%(narrowed_base_keys)s::integer[])
 true
 
 -- name: nearest
--- One leg of the dense search: exact, over an index condition of its own. The limit is a literal: of a parameter the planner expects a tenth of
--- all rows, and it would read the text of the whole organization to join it with so many.
+-- One leg of the dense search: exact, over an index condition of its own. The limit is a literal: of a parameter the
+-- planner expects a tenth of all rows, and it would read the text of the whole organization to join it with so many.
 (
     select p.passage_id from passage_vector p
     where /*include eligible*/ and {leg}
