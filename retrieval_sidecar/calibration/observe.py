@@ -94,7 +94,8 @@ class Observer:
 
     async def _candidates(self, question: Question, vector: Vectors) -> list[Candidate]:
         deadline = Deadline(asyncio.get_running_loop().time() + _PATIENCE_S)  # nobody waits on the phone
-        return await find_candidates(self._connection, self._scope, self._shape, question, vector, deadline)
+        (found,) = await find_candidates(self._connection, self._scope, self._shape, [question], vector[None], deadline)
+        return found
 
     def _best(self, answers: Iterable[Candidate], around: Iterable[Candidate], question: Question) -> Evidence | None:
         surroundings = Surroundings.of(each.meaning for each in around)

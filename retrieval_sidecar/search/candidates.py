@@ -1,7 +1,7 @@
 """The one statement of a search, run, and its rows read."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pgvector import Vector
@@ -28,17 +28,33 @@ async def find_candidates(
     connection: Connection,
     scope: Scope,
     shape: Shape,
-    question: Question,
-    vector: Vectors | None,
+    questions: Sequence[Question],
+    vectors: Vectors | None,
     deadline: Deadline,
-) -> list[Candidate]:
-    """What is near the question by meaning, words or codes, within the scope; in no particular order.
+) -> list[list[Candidate]]:
+    """What is near each question by meaning, words or codes, within the scope; in no particular order.
 
     Args:
         shape: of the scope, not empty.
-        vector: of the question, as the embedder gave it; None to search by words and codes alone.
+        vectors: of the questions, a row each as the embedder gave it; None to search by words and codes alone.
     """
-    by_index = () if vector is None else await approximate_legs(connection, scope, shape, deadline)
+    by_index = () if vectors is None else await approximate_legs(connection, scope, shape, deadline)
+    rows = [None] * len(questions) if vectors is None else vectors
+    return [
+        await _find(connection, scope, shape, question, vector, by_index, deadline)
+        for question, vector in zip(questions, rows, strict=True)
+    ]
+
+
+async def _find(
+    connection: Connection,
+    scope: Scope,
+    shape: Shape,
+    question: Question,
+    vector: Vectors | None,
+    by_index: tuple[str, ...],
+    deadline: Deadline,
+) -> list[Candidate]:
     statement, parameters = search_with(scope, shape, question, vector, by_index)
     async with connection.cursor(row_factory=dict_row) as cursor:
         async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):

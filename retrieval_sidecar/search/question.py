@@ -49,6 +49,11 @@ class Question:
         """The languages that an answer is wanted in, best first; any other comes after them."""
         return (self.asked_in, *self.fallbacks)
 
+    def language_place(self, language: str) -> int:
+        """How far down a language stands among those wanted, from 0; any other stands after them."""
+        wanted = self.languages
+        return wanted.index(language) if language in wanted else len(wanted)
+
     @property
     def coverage_counts(self) -> float:
         """How much it says that a passage holds the question's words, 0..1: of two words both are soon found."""

@@ -69,12 +69,11 @@ def rank(candidates: Iterable[Candidate], question: Question, *, region: str, ca
         relevance = calibration.relevance(evidence_of(each, question, surroundings))
         scored.append(Ranked(each, score.given(keyword), relevance))
         without_words[each.passage_id] = score.given(0.0)
-    languages = {language: place for place, language in enumerate(question.languages)}
     by_meaning = sorted(
         scored,
         key=lambda each: (
             -without_words[each.candidate.passage_id],
-            languages.get(each.candidate.language, len(languages)),
+            question.language_place(each.candidate.language),
             each.candidate.passage_id,
         ),
     )

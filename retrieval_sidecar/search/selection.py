@@ -50,11 +50,10 @@ class _Suits:
     """How well one of several versions of the same suits the caller: by region, then by language, then by rank."""
 
     def __init__(self, question: Question, region: str) -> None:
-        self._languages = question.languages
+        self._question = question
         self._region = region
 
     def order(self, ranked: Ranked) -> tuple[float, int]:
         """The least suits best."""
-        language = ranked.candidate.language
-        place = self._languages.index(language) if language in self._languages else len(self._languages)
+        place = self._question.language_place(ranked.candidate.language)
         return -region_score(ranked.candidate, self._region), place

@@ -177,11 +177,14 @@ class SearchService:
             return "no_match", (), ()
 
         async def found(connection: Connection) -> tuple[Status, Sequence[Found], Sequence[Ranked]]:
-            rankings = []
-            for index, question in enumerate(questions):
-                vector = None if vectors is None else vectors[index]
-                candidates = await find_candidates(connection, scope, shape, question, vector, deadline)
-                rankings.append(rank(candidates, question, region=region, calibration=scope.calibration))
+            rankings = [
+                rank(candidates, question, region=region, calibration=scope.calibration)
+                for question, candidates in zip(
+                    questions,
+                    await find_candidates(connection, scope, shape, questions, vectors, deadline),
+                    strict=True,
+                )
+            ]
             results = _merge(
                 [
                     select(ranking, question, region=region)

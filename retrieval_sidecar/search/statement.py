@@ -86,11 +86,11 @@ def _listed(legs: Shape, where: _Parts) -> _Parts:
     kinds = [_part("allowed_leg", leg=_leg(name), **where) for name in legs]
     # Without duplicates: an item and its folder may both be selected.
     allowed = sql.SQL(" union " if _may_overlap(legs) else " union all ").join(kinds)
-    hits = [_part("hits_of_index", is_allowed=_part("on_list", passage_id=sql.SQL("w.passage_id")))]
+    hits = _part("hits_of_index", is_allowed=_part("on_list", passage_id=sql.SQL("w.passage_id")))
     return {
         "listing": _part("listed", allowed=allowed, short_list=sql.Literal(_SHORT_LIST)),
         "nearest": _part("nearest_listed", **where),
-        "word_hits": sql.SQL(" union all ").join([*hits, sql.SQL(SQL["hits_of_list"])]),
+        "word_hits": sql.SQL(" union all ").join([hits, sql.SQL(SQL["hits_of_list"])]),
         "code_is_allowed": _part("on_list", passage_id=sql.SQL("c.passage_id")),
     }
 

@@ -97,12 +97,10 @@ async def resolved(connection: Connection) -> Scope:
 
 async def found(connection: Connection, scope: Scope) -> list[int]:
     """All that a scope holds, by meaning."""
-    vector = (await FakeEmbedder().embed_queries(["parking garage"]))[0]
+    vectors = await FakeEmbedder().embed_queries(["parking garage"])
     deadline = Deadline.after(LONGEST_S)
-    return sorted(
-        each.passage_id
-        for each in await find_candidates(connection, scope, shape_of(scope), QUESTION, vector, deadline)
-    )
+    (candidates,) = await find_candidates(connection, scope, shape_of(scope), [QUESTION], vectors, deadline)
+    return sorted(each.passage_id for each in candidates)
 
 
 async def search(database: TestDatabase) -> list[int]:

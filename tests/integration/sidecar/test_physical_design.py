@@ -118,8 +118,13 @@ def always_approximate(monkeypatch: pytest.MonkeyPatch) -> None:
 
 async def find(searching: Explained, scope: Scope, question: int = 0) -> list[int]:
     """The candidates by meaning, nearest first."""
-    found = await find_candidates(
-        searching.connection, scope, shape_of(scope), QUESTION, drawn().questions[question], Deadline.after(LONGEST_S)
+    (found,) = await find_candidates(
+        searching.connection,
+        scope,
+        shape_of(scope),
+        [QUESTION],
+        drawn().questions[question : question + 1],
+        Deadline.after(LONGEST_S),
     )
     assert all(each.meaning is not None for each in found)
     return [each.passage_id for each in sorted(found, key=lambda each: -(each.meaning or 0.0))]
