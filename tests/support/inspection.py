@@ -29,8 +29,10 @@ async def value(database: TestDatabase, statement: LiteralString, parameters: Se
 
 
 async def row_counts(connection: psycopg.AsyncConnection[Any]) -> dict[str, int]:
-    """How many rows each table has."""
-    cursor = await connection.execute("select relname from pg_stat_user_tables order by relname")
+    """How many rows each table has; the queue's are not counted."""
+    cursor = await connection.execute(
+        "select relname from pg_stat_user_tables where schemaname = 'public' order by relname"
+    )
     count = sql.SQL("select {}, count(*) from {}")
     counts = [count.format(sql.Literal(table), sql.Identifier(table)) for (table,) in await cursor.fetchall()]
     cursor = await connection.execute(sql.SQL(" union all ").join(counts))
