@@ -6,7 +6,6 @@ from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
 
-import psycopg
 import structlog
 from aiohttp import web
 
@@ -21,15 +20,14 @@ from contracts.voice import (
 )
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.deadline import Deadline
-from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
-from retrieval_sidecar.search.service import Clock, Outcome, SearchService
-from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
+from retrieval_sidecar.search.service import Clock, SearchService
 from retrieval_sidecar.voice import sessions
 from retrieval_sidecar.voice.answers import to_log_row, to_response
 from retrieval_sidecar.voice.background import Background
 from retrieval_sidecar.voice.readiness import Readiness
 from retrieval_sidecar.voice.requests import read_body, read_deadline, read_session_id
+from retrieval_sidecar.voice.search_log import SearchLog
 from retrieval_sidecar.voice.tokens import authenticate
 
 log = structlog.get_logger()
@@ -51,6 +49,7 @@ class VoiceHandlers:
         self._search = search
         self._readiness = readiness
         self._background = background
+        self._search_log = SearchLog(pool, background)
         self._clock = clock
 
     def routes(self) -> list[web.RouteDef]:
@@ -83,7 +82,8 @@ class VoiceHandlers:
         body = await read_body(request, SearchRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
         outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
-        self._background.start(self._log_search(key, body, outcome))
+        region = body.region_code or outcome.scope.region_code
+        self._search_log.add(to_log_row(key, body.query, region, outcome))
         log.info(
             "search",
             search_id=str(outcome.search_id),
@@ -146,14 +146,6 @@ class VoiceHandlers:
                 return await work
 
         return await asyncio.shield(self._background.start(bounded()))
-
-    async def _log_search(self, key: SessionKey, body: SearchRequest, outcome: Outcome) -> None:
-        region = body.region_code or outcome.scope.region_code
-        try:
-            async with translated_errors(), self._pool.connection() as connection:
-                await connection.execute(SEARCH_SQL["log"], to_log_row(key, body.query, region, outcome))
-        except (SidecarError, psycopg.Error) as error:
-            log.warning("search not logged", search_id=str(outcome.search_id), cause=type(error).__name__)
 
 
 def _json(answer: ContractModel, *, status: int = 200) -> web.Response:

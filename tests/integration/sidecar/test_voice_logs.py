@@ -176,4 +176,17 @@ async def test_a_search_that_cannot_be_logged_is_answered_all_the_same(
     async with running_sidecar(empty_database, token) as client:
         assert (await search(await client.open(OPEN_NUMBER, CALLER)))["status"] == "ok"
     assert await value(empty_database, "select count(*) from search_log") == 0
-    assert lines.of("search not logged")["cause"] == "CheckViolation"
+    assert lines.of("searches not logged")["cause"] == "CheckViolation"
+
+
+async def test_of_searches_that_end_together_one_that_cannot_be_logged_takes_no_other_with_it(
+    empty_database: TestDatabase, tmp_path: Path, lines: Lines
+) -> None:
+    token = await prepare(empty_database, tmp_path, lines)
+    await rows(empty_database, "alter table search_log add check (query_redacted <> 'which one')")
+    async with running_sidecar(empty_database, token) as client:
+        session = await client.open(OPEN_NUMBER, CALLER)
+        await asyncio.gather(*(session.search("which one" if turn == 3 else f"parking {turn}") for turn in range(8)))
+    kept = await rows(empty_database, "select query_redacted from search_log order by 1")
+    assert [query for (query,) in kept] == [f"parking {turn}" for turn in range(8) if turn != 3]
+    assert lines.of("searches not logged")["searches"] == 1
