@@ -188,9 +188,12 @@ by_codes as (
     select passage_id, max(length(code)) as code_length
     from (
         select c.passage_id, c.code, count(*) over (partition by c.code) as holders
-        from passage_code c
+        from (
+            select c.passage_id, c.code from passage_code c
+            where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
+            offset 0 -- a fence: few passages hold a code, and the planner would ask each that is allowed for its codes
+        ) c
         {code_is_allowed}
-        where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[])
     ) held
     where holders <= 5
     group by passage_id
@@ -212,14 +215,18 @@ select
     k.code_length is not null as has_code,
     s.base_id, s.name as source_name, i.external_id
 from candidates c
-join passage_vector p on p.passage_id = c.passage_id
+-- Fenced as in `by_itself`: to join these few the planner would walk over all that the organization has (measured among
+-- 1,000,000 passages: 10.1 ms instead of 6.7 for the whole search).
+cross join lateral (
+    select p.* from passage_vector p where /*include eligible*/ and p.passage_id = c.passage_id limit 1
+) p
 join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
 left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
 left join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
 left join passage_words words on words.organization_id = p.organization_id and words.passage_id = p.passage_id
 left join by_codes k on k.passage_id = p.passage_id
-where /*include eligible*/ and /*include confirmed*/;
+where /*include confirmed*/;
 
 -- name: rows_in_scope
 -- How many vectors a large organization's index has, and how many of them each leg may give at the least. `p` is the
