@@ -106,7 +106,11 @@ cross join lateral (
 -- Which passage holds which word, from the index: to unfold the words of each hit costs a hundred times as much.
 select w.passage_id, a.word
 from asked a
-join passage_words w on w.organization_id = %(organization_id)s and w.words @@ a.query
+cross join lateral (
+    select w.passage_id from passage_words w
+    where w.organization_id = %(organization_id)s and w.words @@ a.query
+    offset 0 -- a fence, as in `by_codes`
+) w
 {is_allowed}
 where a.passages is null and (select is_long from listing)
 
