@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from tests.bench.parts import AS_CALLS
 from tests.bench.tenant import ALL
 
 Outcome = Literal["held", "missed", "not measured"]
@@ -69,8 +70,8 @@ def _sidecar(found: dict[str, Any]) -> Iterator[Verdict]:
         return times[kind]["p95"] if kind in times else None
 
     what = "HTTP, 3,143 items, local embedder, p95"
-    yield _at_most(f"{what}: {clients} concurrent calls in a closed loop", p95(f"new, {clients} clients"), 150)
-    yield _at_most(f"{what}: the same, question cached", p95(f"cached, {clients} clients"), 40)
+    yield _at_most(f"{what}: {clients} concurrent calls", p95(f"new, {clients} {AS_CALLS}"), 150)
+    yield _at_most(f"{what}: the same, question cached", p95(f"cached, {clients} {AS_CALLS}"), 40)
     yield _at_most(f"{what}: one client, question cached", p95("cached, 1 client"), 12)
     overhead = found["parts"]["overhead"]["new"] if is_asked else None
     yield _at_most("p50 of the HTTP search, of embedding + bare SQL", overhead, 1.5, " ×")
@@ -98,9 +99,11 @@ def _bound(found: dict[str, Any]) -> Iterator[Verdict]:
 def _peers(found: dict[str, Any]) -> Iterator[Verdict]:
     for name, peer in found["peers"].items():
         series = peer.get("series", {})
-        least = min((each["times_ours"] for each in series.values() if each["times_ours"]), default=None)
+        # What is quick because it finds something else is not the same work.
+        alike = (each for each in series.values() if each["times_ours"] and each["recall"] >= RECALL)
+        least = min((each["times_ours"] for each in alike), default=None)
         yield Verdict(
-            f"p50 of {name}, of ours by vectors alone, least of all selections",
+            f"p50 of {name}, of ours by vectors alone, least of all selections where its recall is ≥ {RECALL}",
             "≥ 5 ×",
             None if least is None else f"{least:g} ×",
             (least or 0) >= 5,
