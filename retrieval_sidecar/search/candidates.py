@@ -14,7 +14,6 @@ from retrieval_sidecar.partitions.rule import INDEX_SETTINGS, plan_of
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.question import Question
 from retrieval_sidecar.search.ranking import Candidate
-from retrieval_sidecar.search.sameness import family_of
 from retrieval_sidecar.search.statement import (
     Shape,
     legs_of,
@@ -126,7 +125,5 @@ def _candidate(row: dict[str, Any], shares: Mapping[str, float]) -> Candidate:
         meaning=None if row["distance"] in (None, 1.0) else 1.0 - row["distance"],
         matched={word: shares[word] for word in row["words"]},
         code=row["has_code"],
-        family=None
-        if row["is_instruction"]
-        else family_of(str(row["base_id"]), row["source_name"], row["external_id"], row["language"]),
+        stands_at=None if row["is_instruction"] else (str(row["base_id"]), row["source_name"], row["external_id"]),
     )

@@ -20,7 +20,7 @@ class Candidate:
         meaning: centred cosine with the question, -1..1; None in a degraded search.
         matched: the question's words that it holds, each with its share of all of them, rare ones counting more.
         code: whether it holds a code that the question names.
-        family: what its document has in common with its translations; None of an instruction.
+        stands_at: of its document the base, the source's name and the external id; None of an instruction.
     """
 
     passage_id: int
@@ -35,7 +35,7 @@ class Candidate:
     meaning: float | None
     matched: Mapping[str, float]
     code: bool
-    family: str | None = None
+    stands_at: tuple[str, str, str] | None = None
 
     @property
     def words(self) -> float:

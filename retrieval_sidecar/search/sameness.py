@@ -39,9 +39,9 @@ class Thing:
         one, another = self.candidate, other.candidate
         if one.is_instruction != another.is_instruction:
             return False
-        if one.language != another.language and one.family is not None and one.family == another.family:
+        if one.language != another.language and self.family is not None and self.family == other.family:
             return one.chunk_index == another.chunk_index
-        if not (self.begins_within(other) or other.begins_within(self)):
+        if not (self.may_be_within(other) or other.may_be_within(self)):
             return False
         shorter, longer = (self, other) if len(self.words) <= len(other.words) else (other, self)
         return (
@@ -52,9 +52,9 @@ class Thing:
             and not any(char.isdigit() for word in Counter(longer.words) - Counter(shorter.words) for char in word)
         )
 
-    def begins_within(self, other: "Thing") -> bool:
-        """Whether the other has this one's first words; rules nearly all pairs out before a text is cut into words."""
-        return all(word in other.folded for word in self.first_words)
+    def may_be_within(self, other: "Thing") -> bool:
+        """False where the other lacks a word of this one: so nearly all pairs end before a text is cut into words."""
+        return self.probe in other.folded
 
     @cached_property
     def folded(self) -> str:
@@ -62,9 +62,14 @@ class Thing:
         return f"{self.candidate.title} {self.candidate.content}".casefold()
 
     @cached_property
-    def first_words(self) -> list[str]:
-        """Of the content; the last one may be a part of a word."""
-        return _WORD.findall(self.candidate.content[:_FIRST].casefold())
+    def probe(self) -> str:
+        """The longest of the content's first words, which is seldom anywhere else; the last may be a part of a word."""
+        return max(_WORD.findall(self.candidate.content[:_FIRST].casefold()), key=len, default="")
+
+    @cached_property
+    def family(self) -> str | None:
+        """What its document has in common with its translations; None of an instruction."""
+        return family_of(*self.candidate.stands_at, self.candidate.language) if self.candidate.stands_at else None
 
     @cached_property
     def vocabulary(self) -> frozenset[str]:

@@ -124,7 +124,13 @@ def test_an_instruction_is_no_copy_of_knowledge() -> None:
 
 def translations(*languages: str, **changes: Any) -> list[Ranked]:
     return [
-        relevant(number, language=language, content=f"In {language}: {TERMS[number:]}", family="faq", **changes)
+        relevant(
+            number,
+            language=language,
+            content=f"In {language}: {TERMS[number:]}",
+            stands_at=("base", "source", "faq"),
+            **changes,
+        )
         for number, language in enumerate(languages, start=1)
     ]
 
@@ -156,7 +162,7 @@ def test_a_translation_that_is_not_relevant_is_no_version() -> None:
 
 def test_another_part_of_a_translated_document_is_another_thing() -> None:
     english, kazakh = translations("en", "kk")
-    other_part = relevant(7, language="kk", family="faq", chunk_index=3, id=kazakh.candidate.id)
+    other_part = relevant(7, language="kk", stands_at=("base", "source", "faq"), chunk_index=3, id=kazakh.candidate.id)
     assert given_of([english, other_part]) == [1, 7]
 
 
@@ -208,7 +214,7 @@ RANKED = st.lists(
             "region_code": st.sampled_from(["DE", "KZ", "GLOBAL"]),
             "words": st.sampled_from([0.0, 0.5]),
             "content": st.sampled_from([TERMS, TERMS + " Thanks.", "Yes.", "Something else."]),
-            "family": st.sampled_from([None, "a", "b"]),
+            "stands_at": st.sampled_from([None, ("base", "source", "a"), ("base", "source", "b")]),
             "id": st.integers(0, 3).map(lambda number: UUID(int=number)),
             "chunk_index": st.integers(0, 2),
         }
