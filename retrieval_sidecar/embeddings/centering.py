@@ -21,6 +21,10 @@ from retrieval_sidecar.embeddings.base import Vectors
 ANY_LANGUAGE = "*"
 # The share of a mean that is subtracted: all of it costs more within a language than it gains across.
 _STRENGTH = 0.85
+# How near to the corpus questions are expected, 0 being questions in general: in a language that it has, and in one that it
+# has not (XQuAD, Russian and Arabic questions to English passages, R@1 / R@5: .809 / .958 and .688 / .911 with a half,
+# .816 / .961 and .691 / .914 with two thirds; all of it was worse before).
+_NEAR_OWN, _NEAR_OTHERS = 1 / 2, 2 / 3
 # A language's own mean is trusted as if so many more passages had voted for what is expected of it: the mean of three
 # passages is mostly what those three are about.
 _PRIOR_PASSAGES = 8
@@ -85,9 +89,12 @@ def centers(
         own = np.asarray(summed / (mean.passages + _PRIOR_PASSAGES), np.float32)
         queries = own
         if language in as_queries:
-            # Half-way between questions in general and what this corpus is about.
-            near = own - as_queries[language] if mean.passages else -_apart_from(as_queries, corpus)
-            queries = as_queries[language] + near / 2
+            # Between questions in general and what this corpus is about.
+            if mean.passages:
+                near = _NEAR_OWN * (own - as_queries[language])
+            else:
+                near = -_NEAR_OTHERS * _apart_from(as_queries, corpus)
+            queries = as_queries[language] + near
         known[language] = Center(mean.passages, _STRENGTH * own, _STRENGTH * queries)
     anywhere = _STRENGTH * corpus.common
     return known | {ANY_LANGUAGE: Center(corpus.passages, anywhere, anywhere)}
