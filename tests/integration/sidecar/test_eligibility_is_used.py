@@ -39,6 +39,7 @@ MAINTENANCE = {
     ("ingest/queries.sql", "add_vectors"): "writes them",
     ("ingest/queries.sql", "refresh_facts"): "brings them up to date",
     ("ingest/queries.sql", "passages_of_source"): "returns ids of passages whose columns are brought up to date",
+    ("ingest/queries.sql", "passages_of_items"): "the same",
     ("ingest/queries.sql", "refresh_facts_of"): "brings those up to date",
     ("partitions/queries.sql", "standings"): "counts",
     ("partitions/queries.sql", "attach_partition"): "adds an empty one",
