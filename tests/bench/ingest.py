@@ -223,6 +223,8 @@ def run(wanted: list[Series], console: Console) -> dict[str, Any]:
             console.print(f"{series.count:,} {series.shape}, {series.embedder} embedder ...")
             with clone(server, template) as database:
                 found.append(in_process(series, database))
+            row = found[-1]
+            console.print(f"  {row['passages_a_second']:,.0f} passages/s, {row['peak_mb']:.0f} MB at most")
     return {
         "machine": {
             "cpus": os.cpu_count(),
