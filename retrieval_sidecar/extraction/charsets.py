@@ -47,10 +47,10 @@ def charset_of(content: bytes, claimed: str | None = None) -> str | None:
         encoding = webencodings.lookup(label) if label else None
         if encoding is None:
             continue
-        codec: str = encoding.codec_info.name
+        of_label: str = encoding.codec_info.name
         # A page whose own words could be read before its charset was known is not in UTF-16, as browsers know too.
-        if not (is_own and codec.startswith("utf-16")) and _decodes(content, codec):
-            return codec
+        if not (is_own and of_label.startswith("utf-16")) and _decodes(content, of_label):
+            return of_label
     if has_nul:
         return _wide(content)
     if is_ascii:
