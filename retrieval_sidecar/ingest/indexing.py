@@ -5,7 +5,7 @@ the old passages answer. Then one transaction replaces them in all spaces at onc
 keep their passages and vectors.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
@@ -15,6 +15,7 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Embedders
 from retrieval_sidecar.embeddings.centering import Mean, centers, has_drifted
 from retrieval_sidecar.errors import Unavailable
+from retrieval_sidecar.ingest.facts import refresh_facts
 from retrieval_sidecar.ingest.kept_vectors import Samples, keep, missing, sample_vectors
 from retrieval_sidecar.ingest.passages import Passage
 from retrieval_sidecar.ingest.plan import Document, Plan, Target, make_plan
@@ -47,6 +48,8 @@ async def index_organization(
     embedders: Embedder | Embedders,
     organization_id: UUID,
     *,
+    source_id: UUID | None = None,
+    complete: Callable[[Connection], Awaitable[None]] | None = None,
     into: Embedder | None = None,
     forget: Sequence[str] = (),
     progress: Progress = lambda _done, _total: None,
@@ -58,6 +61,10 @@ async def index_organization(
 
     Args:
         embedders: one for the model of each complete space.
+        source_id: only the documents of this source; those of others may be indexed at the same time.
+        complete: awaited in the transaction that makes the last of them searchable, also where nothing was left to do.
+            What it changes of the rows (that the source is ready) holds for their passages in that same transaction.
+            It may be awaited again, where that transaction could not be kept.
         into: fill this embedder's space too, if it is not complete.
         forget: models whose spaces go in the same transaction.
         progress: called with (texts embedded, texts in all) of what this run needs.
@@ -69,12 +76,15 @@ async def index_organization(
     """
     embedders = Embedders.of(embedders)
     for _ in range(_ROUNDS):
-        plan = await make_plan(connection, embedders, organization_id, into=into, forget=forget)
+        plan = await make_plan(connection, embedders, organization_id, source_id=source_id, into=into, forget=forget)
         samples = await _embed(connection, organization_id, plan, progress)
         terms = [_terms(passage) for _, passage in plan.passages]
         try:
             async with change(connection, organization_id):
                 replaced = await _swap(connection, organization_id, plan, terms, samples, forget)
+                if complete is not None:
+                    await complete(connection)
+                    await refresh_facts(connection, organization_id, source_id)
         except _Outdated:
             continue
         break

@@ -11,6 +11,7 @@ from psycopg.types.json import Jsonb
 
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest
+from retrieval_sidecar.ingest.facts import refresh_facts
 from retrieval_sidecar.ingest.organization_file import (
     Agent,
     InstructionSelection,
@@ -21,7 +22,6 @@ from retrieval_sidecar.ingest.organization_file import (
 )
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.knowledge.validity import open_minutes
-from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
 
@@ -53,7 +53,7 @@ async def load_organization(connection: Connection, organization: Path, items: P
         await loader.knowledge(read_items(items, loader.zone), source_name=items.name)
         for agent in document.agents:
             await loader.agent(agent)
-        await loader.refresh_passages()
+        await refresh_facts(connection, document.organization.id)
     return loader.loaded
 
 
@@ -174,11 +174,6 @@ class _Loader:
             if await self._run("route_number", phone_number=number, agent_id=agent.id) is None:
                 raise InvalidRequest.of(f"agents.{agent.key}.numbers", "one of them belongs to another organization")
         self.loaded.agents += 1
-
-    async def refresh_passages(self) -> None:
-        """Hold what is indexed already to the rows as they are now, without waiting for it to be embedded again."""
-        await self._run("refresh_facts")
-        await count_vectors(self._connection, self._organization_id)
 
     async def _select(self, agent: Agent, kind: str, keys: list[str]) -> None:
         for key in keys:

@@ -89,19 +89,21 @@ async def make_plan(
     embedders: Embedders,
     organization_id: UUID,
     *,
+    source_id: UUID | None,
     into: Embedder | None,
     forget: Sequence[str],
 ) -> Plan:
     """Read what is out of date. Reads only, but for the entry of a space that is begun.
 
     Args:
+        source_id: of which documents; None for all of the organization's.
         into: an embedder whose space is to be made complete too.
         forget: models of spaces that will go.
 
     Raises:
         ConfigurationError: something changed, and a complete space could not follow; see `require_embedders`.
     """
-    scope = {"organization_id": organization_id, "recipe": RECIPE}
+    scope = {"organization_id": organization_id, "recipe": RECIPE, "source_id": source_id}
     spaces = await read_spaces(connection, organization_id)
     if into is None and not any(space.active and space.model not in forget for space in spaces):
         into = embedders.preferred

@@ -141,19 +141,20 @@ returning phone_number;
 -- name: documents
 -- Everything that yields passages. Drafts and internal items too: publishing one must not wait for an embedding.
 -- The hash is of all that passages are made from, and of the version of what makes them.
-select organization_id, item_id, null::uuid as instruction_id, item_id as document_id, language, title, content,
+select organization_id, source_id, item_id, null::uuid as instruction_id, item_id as document_id, language, title, content,
     sha256(convert_to(json_build_array(%(recipe)s::text, 'item', language, title, content)::text, 'UTF8')) as hash
 from knowledge_item where deleted_at is null
 union all
-select organization_id, null, instruction_id, instruction_id, language, title, content,
+select organization_id, null, null, instruction_id, instruction_id, language, title, content,
     sha256(convert_to(json_build_array(%(recipe)s::text, 'instruction', language, title, content)::text, 'UTF8'))
 from instruction where deleted_at is null
 
 -- name: outdated_documents
--- What is new or says something else than when its passages were cut.
+-- What is new or says something else than when its passages were cut; of one source, or of all there is.
 select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
 from (/*include documents*/) d
-where d.organization_id = %(organization_id)s and not exists (
+where d.organization_id = %(organization_id)s
+    and (%(source_id)s::uuid is null or d.source_id = %(source_id)s) and not exists (
     select from passage p
     where p.organization_id = d.organization_id and coalesce(p.item_id, p.instruction_id) = d.document_id
         and p.document_hash = d.hash
@@ -368,7 +369,8 @@ values (%(organization_id)s, %(code)s, %(passage_id)s) on conflict do nothing;
 
 -- name: facts
 -- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
-select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
+select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.source_id, i.folder_id,
+    b.base_key,
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
         and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
@@ -381,7 +383,7 @@ join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
 union all
-select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
+select p.organization_id, p.passage_id, true, n.instruction_key, null, null, null,
     n.status = 'published' and n.deleted_at is null,
     '-infinity', 'infinity', null,
     nullif(array(select segment_id from instruction_segment g
@@ -413,3 +415,7 @@ where v.organization_id = %(organization_id)s and f.organization_id = v.organiza
     and (v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
         is distinct from
         (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code);
+
+-- name: refresh_facts_of_source
+/*include refresh_facts*/
+    and f.source_id = %(source_id)s;

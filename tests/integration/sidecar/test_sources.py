@@ -12,11 +12,11 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import Conflict, InvalidRequest, LimitReached, NotFound, PayloadTooLarge
 from retrieval_sidecar.sources import bases, contents, sources
 from retrieval_sidecar.sources.limits import SourceLimits
+from tests.support.added import FIRST, SECOND, a_base, a_source, organizations, pieces
 from tests.support.database import TestDatabase
 from tests.support.inspection import row_counts, rows, value
 from tests.support.sidecar import connected
 from tests.support.small_organization import ORGANIZATION_ID
-from tests.support.sources import FIRST, SECOND, a_base, a_source, organizations, pieces
 
 CONTENT = bytes(range(256)) * 10_000  # of three parts
 
