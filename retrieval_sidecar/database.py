@@ -117,6 +117,17 @@ async def time_limit(
 
 
 @asynccontextmanager
+async def connected(conninfo: str) -> AsyncIterator[Connection]:
+    """One connection for work of some length, that speaks autocommit and knows pgvector's types; no pool's.
+
+    Raises Unavailable where it cannot be had or breaks in use.
+    """
+    async with translated_errors(), await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+        await register_vector_async(connection)
+        yield connection
+
+
+@asynccontextmanager
 async def translated_errors() -> AsyncIterator[None]:
     """The one place where PostgreSQL's errors become ours.
 

@@ -228,12 +228,22 @@ async def find_source_by_name(connection: Connection, organization_id: UUID, bas
 async def request_reprocess(connection: Connection, organization_id: UUID, source_id: UUID) -> Source:
     """Have a source read again, a page fetched again; what it yielded goes on answering meanwhile.
 
-    The job is `JobQueue.request`'s, after this. Raises NotFound.
+    A reading that is under way stops, as what it has read may be older than this. The job is `JobQueue.request`'s,
+    after this.
+
+    Raises:
+        NotFound: there is no such source.
+        Conflict: its content is not kept here, as where `load` has read it.
     """
+    stored = {"organization_id": organization_id, "source_id": source_id}
+    row = await (await connection.execute(_SQL["stored_content"], stored)).fetchone()
+    if row is not None and row[0] != "url" and row[1] is None:
+        raise Conflict("The content of this source is not kept here. Bring it in again where it came from.")
     parameters = {"organization_id": organization_id, "source_id": source_id}
     async with change(connection, organization_id):
         if await (await connection.execute(_SQL["request_processing"], parameters)).fetchone() is None:
             raise NotFound
+        await connection.execute(_SQL["end_runs"], parameters)
     return await find_source(connection, organization_id, source_id)
 
 

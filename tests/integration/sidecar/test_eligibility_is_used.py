@@ -35,6 +35,7 @@ MAINTENANCE = {
     ("ingest/queries.sql", "facts"): "computes the columns that the predicate reads",
     ("ingest/queries.sql", "add_vectors"): "writes them",
     ("ingest/queries.sql", "refresh_facts"): "brings them up to date",
+    ("jobs/queries.sql", "forget_unused"): "removes kept vectors that no passage uses",
     ("sources/queries.sql", "bases"): "counts",
     ("sources/queries.sql", "sources"): "counts",
     ("sources/queries.sql", "texts_of_source"): "returns the keys of kept vectors",
