@@ -5,6 +5,8 @@
     ├── Unauthorized          no token or key, or one that no longer holds                   401
     ├── Forbidden             the key has not the permission that this needs                 403
     ├── NotFound              nothing of that identity within reach; never says more         404
+    ├── Conflict              what is there does not allow it; names the field               409
+    │   └── LimitReached      there are as many already as are allowed; names the setting    409
     ├── PayloadTooLarge       the body is over the limit                                     413
     ├── UnsupportedMedia      the body is not of the type that is taken                      415
     ├── TooManyRequests       too many with a key that does not hold; says how long to wait  429
@@ -63,9 +65,36 @@ class NotFound(SidecarError):
         super().__init__("Not found.")
 
 
+class Conflict(SidecarError):
+    """What is there does not allow the change.
+
+    Attributes:
+        field: of the request, that another value of would do; None where none would.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class LimitReached(Conflict):
+    """As many are there as are allowed; `setting` is the variable that says how many."""
+
+    def __init__(self, message: str, setting: str) -> None:
+        super().__init__(f"{message} The limit is the setting {setting}.")
+        self.setting = setting
+
+
 class PayloadTooLarge(SidecarError):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The body may hold at most {limit} bytes.")
+    """The body is over its limit; `setting` is the variable that says how long it may be, where there is one."""
+
+    def __init__(self, limit: int, *, unit: str = "bytes", setting: str | None = None) -> None:
+        super().__init__(
+            f"The body may hold at most {limit:,} {unit}. The limit is the setting {setting}."
+            if setting
+            else f"The body may hold at most {limit} {unit}."
+        )
+        self.setting = setting
 
 
 class UnsupportedMedia(SidecarError):

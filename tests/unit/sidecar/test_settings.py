@@ -68,6 +68,10 @@ def test_an_empty_variable_counts_as_not_set(environment: pytest.MonkeyPatch) ->
         ("ANSWERLINE_QUERY_CACHE_SIZE", "-1"),
         ("ANSWERLINE_EMBEDDING_DIMENSIONS", "4001"),
         ("ANSWERLINE_SESSION_IDLE_MINUTES", "0"),
+        ("ANSWERLINE_MAX_PASSAGES", "0"),
+        ("ANSWERLINE_MAX_IMPORT_BYTES", "plenty"),
+        ("ANSWERLINE_EXTRACTION_MEMORY_BYTES", "1MiB"),
+        ("ANSWERLINE_JOB_CONCURRENCY", "0"),
         ("ANSWERLINE_LOG_LEVEL", "chatty"),
     ],
 )
