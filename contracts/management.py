@@ -45,15 +45,15 @@ class KnowledgeBase(ContractModel):
     )
     id: UUID
     name: Annotated[str, Field(max_length=200)]
-    owner_type: Literal["organization", "team", "user"]
     source_count: Annotated[int, Field(ge=0)]
+    item_count: Annotated[int, Field(description="Knowledge items of all its sources.", ge=0)]
     chunk_count: Annotated[int, Field(description="Passages of all its sources.", ge=0)]
     characters: Annotated[int, Field(description="Of all its sources.", ge=0)]
     agent_count: Annotated[int, Field(ge=0)]
     agents: Annotated[
         list[AgentReference],
         Field(
-            description="The agents that have selected it, by name, the first hundred. Agents that may search everything search it too.",
+            description="The agents that have selected it or something of it, by name, the first hundred. Agents without a selection\nsearch it too.\n",
             max_length=100,
         ),
     ]
@@ -68,7 +68,7 @@ class KnowledgeBasePage(ContractModel):
         str | None,
         Field(
             description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=500,
+            max_length=2000,
         ),
     ] = None
 
@@ -121,53 +121,13 @@ class TextRequest(ContractModel):
     ]
 
 
-class Source(ContractModel):
+class Rejection(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    id: UUID
-    kb_id: UUID
-    kind: Literal["file", "url", "text", "jsonl", "integration"]
-    name: Annotated[str, Field(max_length=200)]
-    url: Annotated[str | None, Field(max_length=2048)] = None
-    content_type: Annotated[
-        str | None, Field(description="What it is, as told from its content.")
-    ] = None
-    size: Annotated[int, Field(description="In bytes as it came.", ge=0)]
-    status: Annotated[
-        Literal["processing", "ready", "failed"],
-        Field(
-            description="`processing` while it waits or is read, `failed` when the last reading failed, else `ready`. What was ready goes\non answering in any of them: see `is_searchable`.\n"
-        ),
-    ]
-    is_searchable: Annotated[
-        bool, Field(description="Whether calls may be given what is in it now.")
-    ]
-    error: Annotated[
-        str | None, Field(description="Why the last reading failed, and what to do.")
-    ] = None
-    error_code: Annotated[str | None, Field(description="The same for programs.")] = None
-    chunk_count: Annotated[int, Field(description="Passages.", ge=0)]
-    characters: Annotated[int, Field(description="Of the text that was found in it.", ge=0)]
-    created_at: AwareDatetime
-    created_by: Annotated[
-        str | None, Field(description="Who added it: `key:<id>` of an API key, or a command line.")
-    ] = None
-    processed_at: AwareDatetime | None = None
-
-
-class SourcePage(ContractModel):
-    model_config = ConfigDict(
-        extra="forbid",
-    )
-    items: Annotated[list[Source], Field(max_length=100)]
-    next_cursor: Annotated[
-        str | None,
-        Field(
-            description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=500,
-        ),
-    ] = None
+    line: Annotated[int, Field(ge=1)]
+    field: str
+    reason: str
 
 
 class Passage(ContractModel):
@@ -191,7 +151,7 @@ class PassagePage(ContractModel):
         str | None,
         Field(
             description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=500,
+            max_length=2000,
         ),
     ] = None
 
@@ -303,9 +263,32 @@ class Problem(ContractModel):
         None
     )
     errors: list[FieldError] | None = None
-    agents: Annotated[
-        list[AgentReference] | None,
-        Field(description="The agents that stand in the way of it.", max_length=100),
+
+
+class Reading(ContractModel):
+    """
+    The latest reading, under way or done. Lines are of an import.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    status: Literal["running", "done", "failed"]
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    lines_read: Annotated[int, Field(ge=0)]
+    created: Annotated[int, Field(description="Items that were new.", ge=0)]
+    updated: Annotated[int, Field(description="Items that had changed.", ge=0)]
+    unchanged: Annotated[int, Field(ge=0)]
+    rejected: Annotated[int, Field(description="Lines that were not taken.", ge=0)]
+    texts_embedded: Annotated[int, Field(ge=0)]
+    texts: Annotated[int, Field(description="That have to be embedded.", ge=0)]
+    rejections: Annotated[
+        list[Rejection] | None,
+        Field(
+            description="The first lines that were not taken; of one source alone, not in lists.",
+            max_length=20,
+        ),
     ] = None
 
 
@@ -332,3 +315,56 @@ class SearchResponse(ContractModel):
     latency_ms: Annotated[float, Field(ge=0.0)]
     embed_ms: Annotated[float, Field(ge=0.0)]
     search_ms: Annotated[float, Field(ge=0.0)]
+
+
+class Source(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    kb_id: UUID
+    kind: Literal["file", "url", "text", "jsonl", "integration"]
+    name: Annotated[str, Field(max_length=200)]
+    url: Annotated[str | None, Field(max_length=2048)] = None
+    content_type: Annotated[
+        str | None, Field(description="What it is, as told from its content.")
+    ] = None
+    size: Annotated[int, Field(description="In bytes as it came.", ge=0)]
+    status: Annotated[
+        Literal["processing", "ready", "failed"],
+        Field(
+            description="`processing` while it waits or is read, `failed` when the last reading failed, else `ready`. What was ready goes\non answering in any of them: see `is_searchable`.\n"
+        ),
+    ]
+    is_searchable: Annotated[
+        bool, Field(description="Whether calls may be given what is in it now.")
+    ]
+    error: Annotated[
+        str | None, Field(description="Why the last reading failed, and what to do.")
+    ] = None
+    error_code: Annotated[str | None, Field(description="The same for programs.")] = None
+    item_count: Annotated[
+        int, Field(description="Knowledge items; an import has one a line.", ge=0)
+    ]
+    chunk_count: Annotated[int, Field(description="Passages.", ge=0)]
+    characters: Annotated[int, Field(description="Of the text that was found in it.", ge=0)]
+    created_at: AwareDatetime
+    created_by: Annotated[
+        str | None, Field(description="Who added it: `key:<id>` of an API key, or a command line.")
+    ] = None
+    processed_at: AwareDatetime | None = None
+    reading: Reading | None = None
+
+
+class SourcePage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Source], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(
+            description="What to send as `cursor` for the next page; absent on the last.",
+            max_length=2000,
+        ),
+    ] = None

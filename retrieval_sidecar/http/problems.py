@@ -19,6 +19,8 @@ STATUS: dict[type[Exception], tuple[int, str]] = {
     errors.Unauthorized: (401, "unauthorized"),
     errors.Forbidden: (403, "forbidden"),
     errors.NotFound: (404, "not_found"),
+    errors.Conflict: (409, "conflict"),
+    errors.LimitReached: (409, "limit_reached"),
     errors.PayloadTooLarge: (413, "too_large"),
     errors.UnsupportedMedia: (415, "unsupported_media_type"),
     errors.TooManyRequests: (429, "too_many_requests"),
@@ -62,6 +64,8 @@ def _members(error: errors.SidecarError) -> dict[str, Any]:
     """What the document says beside its sentence."""
     if isinstance(error, errors.InvalidRequest):
         return {"errors": [{"field": each.field, "message": each.message} for each in error.problems]}
+    if isinstance(error, errors.Conflict) and error.field is not None:
+        return {"errors": [{"field": error.field, "message": str(error)}]}
     return {}
 
 
