@@ -50,6 +50,12 @@ class Settings(BaseSettings):
     )
     voice_host: str = Field(default="127.0.0.1", description="Where the voice API listens.")
     voice_port: int = Field(default=8090, ge=0, le=65535, description="0 takes a free port.")
+    management_host: str = Field(default="127.0.0.1", description="Where the management API listens.")
+    management_port: int = Field(
+        default=8080, ge=0, le=65535, description="Never the voice API's; 0 takes a free port."
+    )
+    upload_timeout_s: float = Field(default=600.0, gt=0, description="Seconds that an upload may take to come in.")
+    uploads: int = Field(default=8, ge=1, description="Uploads that are taken at once; more are refused with 503.")
     pool_size: int = Field(
         default=8, ge=1, le=200, description="Database connections of one sidecar; `/readyz` has one more of its own."
     )

@@ -132,13 +132,13 @@ async def add_source(
     organization_id: UUID,
     base_id: UUID,
     new: NewSource,
-    content: AsyncIterator[bytes] | None,
+    content: AsyncIterator[bytes] | Upload | None,
     limits: SourceLimits,
 ) -> Source:
     """Add a source to a base; it waits then for the job that reads it.
 
     Args:
-        content: of all but a page.
+        content: of all but a page. As it comes, or, where a connection should not wait for that, when it has come.
 
     Raises:
         NotFound: there is no such base.
@@ -151,9 +151,12 @@ async def add_source(
     if url is None and content is None:
         raise InvalidRequest.of("content", "must be there")
     # Refused before all of a large file has come; what holds is checked again with the lock.
-    await _require_room(connection, organization_id, base_id, limits)
+    await require_room(connection, organization_id, base_id, limits)
     if url is not None or content is None:
         return await _insert(connection, organization_id, base_id, new, url, None, limits)
+    if isinstance(content, Upload):
+        _check_text(new.kind, content, limits)
+        return await _insert(connection, organization_id, base_id, new, url, content, limits)
     async with contents.received(content, *_most(new.kind, limits)) as upload:
         _check_text(new.kind, upload, limits)
         return await _insert(connection, organization_id, base_id, new, url, upload, limits)
@@ -315,7 +318,7 @@ async def _insert(
         "created_by": new.created_by,
     }
     async with change(connection, organization_id):
-        await _require_room(connection, organization_id, base_id, limits)
+        await require_room(connection, organization_id, base_id, limits)
         row = await (await connection.execute(_SQL["insert_source"], parameters)).fetchone()
         if row is None:
             raise Conflict("The knowledge base has a source of this name. Choose another name.", field="name")
@@ -324,7 +327,8 @@ async def _insert(
     return await find_source(connection, organization_id, row[0])
 
 
-async def _require_room(connection: Connection, organization_id: UUID, base_id: UUID, limits: SourceLimits) -> None:
+async def require_room(connection: Connection, organization_id: UUID, base_id: UUID, limits: SourceLimits) -> None:
+    """Raise LimitReached where a base is full, NotFound where there is no such base."""
     parameters = {"organization_id": organization_id, "base_id": base_id}
     row = await (await connection.execute(_SQL["count_sources"], parameters)).fetchone()
     if row is None:
