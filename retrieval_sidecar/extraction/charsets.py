@@ -1,11 +1,10 @@
 """Which codec decodes a text: the one place that decides, for files and for web pages."""
 
+# ruff: noqa: PLC0415 - its libraries are of the extra `ingest`, and whoever runs without it may import this
+
 import codecs
 import re
 import unicodedata
-
-import charset_normalizer
-import webencodings
 
 _BOMS = (
     (codecs.BOM_UTF8, "utf-8-sig"),
@@ -36,6 +35,8 @@ def charset_of(content: bytes, claimed: str | None = None) -> str | None:
     Args:
         claimed: what a server's header says.
     """
+    import webencodings
+
     for mark, codec in _BOMS:
         if content.startswith(mark):
             return codec if _decodes(content, codec) else None
@@ -55,6 +56,8 @@ def charset_of(content: bytes, claimed: str | None = None) -> str | None:
         return _wide(content)
     if is_ascii:
         return "utf-8"
+    import charset_normalizer
+
     sample = content if len(content) <= 2 * _GUESSED_FROM else content[:_GUESSED_FROM] + content[-_GUESSED_FROM:]
     guess = charset_normalizer.from_bytes(sample, cp_isolation=_LEGACY).best()
     return guess.encoding if guess is not None and _decodes(content, guess.encoding) else None

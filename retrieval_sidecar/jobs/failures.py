@@ -82,6 +82,10 @@ def failure_of(error: Exception) -> Failure:
             return Failure(error.reason.value, str(error), attempts=5 if error.retryable else 1)
         case TooMuch():
             return Failure(error.code, str(error))
+        case ImportError():
+            return Failure(
+                "configuration", f"{error.name} is not installed: pip install 'answerline[ingest]'.", is_ours=True
+            )
         case errors.ConfigurationError():
             return Failure("configuration", str(error), is_ours=True)
     return next((failure for kind, failure in _KNOWN if isinstance(error, kind)), _UNKNOWN)

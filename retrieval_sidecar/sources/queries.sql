@@ -109,6 +109,12 @@ where s.organization_id = %(organization_id)s and s.source_id = %(source_id)s;
 /*include sources*/
 where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s and s.name = %(name)s;
 
+-- name: find_page
+/*include sources*/
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s and s.kind = 'url' and s.url = %(url)s
+order by s.name
+limit 1;
+
 -- name: count_sources
 -- No row of a base that is not this organization's.
 select (

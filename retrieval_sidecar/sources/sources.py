@@ -228,6 +228,13 @@ async def find_source_by_name(connection: Connection, organization_id: UUID, bas
     return _source(row) if row else None
 
 
+async def find_page(connection: Connection, organization_id: UUID, base_id: UUID, url: str) -> Source | None:
+    """The source of this address in a base; None where there is none. Raises InvalidRequest where it is no address."""
+    parameters = {"organization_id": organization_id, "base_id": base_id, "url": _address(url)}
+    row = await (await connection.execute(_SQL["find_page"], parameters)).fetchone()
+    return _source(row) if row else None
+
+
 async def request_reprocess(connection: Connection, organization_id: UUID, source_id: UUID) -> Source:
     """Have a source read again, a page fetched again; what it yielded goes on answering meanwhile.
 
