@@ -15,7 +15,10 @@ from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.extraction.outcome import ExtractionFailed, Reason
 from retrieval_sidecar.ingest.documents import put_document
 from retrieval_sidecar.ingest.indexing import index_organization
+from retrieval_sidecar.ingest.kept_vectors import forget_unused, sample_vectors
 from retrieval_sidecar.ingest.passages import MAX_CHARACTERS, split
+from retrieval_sidecar.ingest.plan import RECIPE
+from retrieval_sidecar.ingest.spaces import read_spaces
 from retrieval_sidecar.ingest.tokens import TokenLimit
 from retrieval_sidecar.jobs import runs
 from retrieval_sidecar.jobs.failures import WORKER_DIED, TooMuch, failure_of, pause_s
@@ -83,7 +86,7 @@ async def process_source(
             except (Ended, NotFound):
                 bound.info("no longer wanted")
         async with connected(workshop.conninfo) as connection:
-            await _tidy(connection, organization_id)
+            await _tidy(workshop, connection, organization_id)
     except SidecarError as error:  # the database
         failure = failure_of(error)
         bound.warning("not processed", code=failure.code, cause=type(error.__cause__).__name__)
@@ -187,6 +190,11 @@ async def _index(
     )
 
 
-async def _tidy(connection: Connection, organization_id: UUID) -> None:
-    """Remove what was embedded for passages that will never be."""
-    await connection.execute(_SQL["forget_unused"], {"organization_id": organization_id})
+async def _tidy(workshop: Workshop, connection: Connection, organization_id: UUID) -> None:
+    """Remove what was embedded for passages that will never be, unless another document waits for its own."""
+    for space in await read_spaces(connection, organization_id):
+        embedder = workshop.embedders.get(space.model)
+        if embedder is not None:
+            scope = {"organization_id": organization_id, "space_id": space.space_id}
+            samples = await sample_vectors(connection, scope, embedder)
+            await forget_unused(connection, scope, samples, RECIPE)
