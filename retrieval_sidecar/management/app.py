@@ -10,6 +10,7 @@ from retrieval_sidecar.errors import ConfigurationError
 from retrieval_sidecar.http.background import Background
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
+from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.management.access import Access, Operation
 from retrieval_sidecar.management.bases import BaseHandlers
 from retrieval_sidecar.management.health import HealthHandlers
@@ -30,12 +31,16 @@ _OF_KEY, _OF_ADDRESS = (10, 6.0), (60, 1.0)
 
 
 def create_app(
-    settings: Settings, queue: Queue, *, embedder: Embedder | Embedders | None = None, clock: Clock = utc_now
+    settings: Settings,
+    *,
+    queue: Queue | None = None,
+    embedder: Embedder | Embedders | None = None,
+    clock: Clock = utc_now,
 ) -> web.Application:
     """The application, nothing opened yet.
 
     Args:
-        queue: where jobs are requested.
+        queue: where jobs are requested, in place of that in the database.
         embedder: in place of those that the settings name.
         clock: decides validity and when keys end.
 
@@ -55,13 +60,15 @@ def create_app(
     embedders = create_embedders(settings) if embedder is None else Embedders.of(embedder)
     readiness, background = Readiness(probe), Background()
     transactions = Transactions(pool, background, clock)
-    access = Access(transactions, clock, Throttle(*_OF_KEY), Throttle(*_OF_ADDRESS))
+    of_key, of_address = (Throttle(*each, lambda: clock().timestamp()) for each in (_OF_KEY, _OF_ADDRESS))
+    access = Access(transactions, clock, of_key, of_address)
     limits = SourceLimits.of(settings)
+    jobs = JobQueue(conninfo)
     # A further kind of thing to be managed is a module of handlers and a line here.
     operations: list[Operation] = [
         *BaseHandlers(transactions, limits).operations(),
         *SourceHandlers(
-            transactions, queue, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
+            transactions, queue or jobs, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
         ).operations(),
         *SearchHandlers(transactions, SearchService(pool, embedders, clock)).operations(),
     ]
@@ -76,5 +83,10 @@ def create_app(
         await pool.close()
         await probe.close()
 
-    app.cleanup_ctx.extend([pool_open, embedders_loaded(embedders, readiness)])
+    async def queue_open(_app: web.Application) -> AsyncIterator[None]:
+        async with jobs:
+            yield
+
+    resources = [pool_open, embedders_loaded(embedders, readiness)]
+    app.cleanup_ctx.extend(resources if queue else [queue_open, *resources])
     return app

@@ -8,6 +8,7 @@ from uuid import UUID
 
 import structlog
 from aiohttp import web
+from procrastinate.exceptions import ProcrastinateException
 
 from contracts.management import PageRequest, PassagePage, SourcePage, TextRequest
 from retrieval_sidecar.database import Connection
@@ -218,6 +219,6 @@ class SourceHandlers:
     async def _request_job(self, caller: Caller, source: Source) -> None:
         try:
             await self._queue.request(caller.organization_id, source.source_id)
-        except SidecarError as error:
+        except (SidecarError, ProcrastinateException) as error:
             # It is found again: a source that waits without a job is given one.
             log.warning("job not requested", source_id=str(source.source_id), cause=type(error).__name__)

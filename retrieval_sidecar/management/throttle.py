@@ -1,7 +1,6 @@
 """How often somebody may fail to show a key that holds."""
 
 import math
-import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 
@@ -15,7 +14,7 @@ class Throttle:
     """
 
     def __init__(
-        self, burst: int, seconds_each: float, clock: Callable[[], float] = time.monotonic, most: int = _MOST_REMEMBERED
+        self, burst: int, seconds_each: float, clock: Callable[[], float], most: int = _MOST_REMEMBERED
     ) -> None:
         """Make one with nobody in it.
 

@@ -126,7 +126,10 @@ async def running_management(
     urls = {"DATABASE_URL": database.url("owner"), "manage_database_url": database.url("manage"), "pool_size": 2}
     queue = RecordingQueue()
     app = create_app(
-        Settings.model_validate(urls | settings), queue, embedder=embedder or FakeEmbedder(), clock=clock or TestClock()
+        Settings.model_validate(urls | settings),
+        queue=queue,
+        embedder=embedder or FakeEmbedder(),
+        clock=clock or TestClock(),
     )
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()

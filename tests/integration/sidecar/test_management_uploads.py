@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -114,11 +115,9 @@ async def test_one_byte_too_many_is_refused_and_nothing_is_left(
 async def test_a_file_far_too_large_is_refused_before_it_is_read(
     manage: ManagementClient, database: TestDatabase, base: str
 ) -> None:
-    head = _head(manage, f"{base}/sources/file", 10**10)
-    reader, writer = await _connection(manage)
-    writer.write(head)
-    assert (await reader.readline()).split()[1] == b"413"
-    writer.close()
+    async with _connection(manage) as (reader, writer):
+        writer.write(_head(manage, f"{base}/sources/file", 10**10))
+        assert (await reader.readline()).split()[1] == b"413"
     assert await sources(database) == []
 
 
@@ -127,11 +126,9 @@ async def test_a_client_that_goes_away_leaves_nothing(
 ) -> None:
     before = open_temporary_files()
     body = _body(b"x" * 1_400_000)
-    _, writer = await _connection(manage)
-    writer.write(_head(manage, f"{base}/sources/jsonl", len(body)) + body[:-50_000])
-    await writer.drain()
-    writer.close()
-    await writer.wait_closed()
+    async with _connection(manage) as (_, writer):
+        writer.write(_head(manage, f"{base}/sources/jsonl", len(body)) + body[:-50_000])
+        await writer.drain()
 
     async def gone() -> bool | None:
         # The one upload that may be under way is this: another finds its place free.
@@ -147,11 +144,9 @@ async def test_a_client_that_goes_away_once_all_has_come_has_its_file_stored(
 ) -> None:
     body = _body(b"text")
     async with await _locked(database) as holder:
-        _, writer = await _connection(manage)
-        writer.write(_head(manage, f"{base}/sources/file", len(body)) + body)
-        await until(lambda: _waits_for_lock(database))
-        writer.close()
-        await writer.wait_closed()
+        async with _connection(manage) as (_, writer):
+            writer.write(_head(manage, f"{base}/sources/file", len(body)) + body)
+            await until(lambda: _waits_for_lock(database))
         await holder.rollback()
 
     async def stored() -> list[Any] | None:
@@ -183,8 +178,15 @@ def _head(manage: ManagementClient, path: str, length: int) -> bytes:
     ).encode()
 
 
-async def _connection(manage: ManagementClient) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
-    return await asyncio.open_connection("127.0.0.1", int(manage.url.rpartition(":")[2]))
+@asynccontextmanager
+async def _connection(manage: ManagementClient) -> AsyncIterator[tuple[asyncio.StreamReader, asyncio.StreamWriter]]:
+    reader, writer = await asyncio.open_connection("127.0.0.1", int(manage.url.rpartition(":")[2]))
+    try:
+        yield reader, writer
+    finally:
+        writer.close()
+        with suppress(ConnectionError):
+            await writer.wait_closed()
 
 
 SECOND = (
@@ -253,10 +255,9 @@ async def test_a_full_base_takes_no_file_and_reads_none(database: TestDatabase) 
     async with running_management(database, key, max_sources=1) as manage:
         base = await manage.new_base("Uploads")
         await manage.upload(f"{base}/sources/file", b"text", "a.txt")
-        reader, writer = await _connection(manage)
-        writer.write(_head(manage, f"{base}/sources/file", 1000))
-        assert (await reader.readline()).split()[1] == b"409"
-        writer.close()
+        async with _connection(manage) as (reader, writer):
+            writer.write(_head(manage, f"{base}/sources/file", 1000))
+            assert (await reader.readline()).split()[1] == b"409"
         refused = await manage.upload(f"{base}/sources/file", b"text", "b.txt")
     assert refused.body["code"] == "limit_reached"
     assert "ANSWERLINE_MAX_SOURCES" in refused.body["detail"]
@@ -266,10 +267,9 @@ async def test_an_upload_that_takes_too_long_is_given_up(database: TestDatabase)
     key = await key_for(database, ORGANIZATION_ID)
     async with running_management(database, key, upload_timeout_s=0.2) as manage:
         base = await manage.new_base("Uploads")
-        reader, writer = await _connection(manage)
-        writer.write(_head(manage, f"{base}/sources/file", 1000) + _body(b"beginning", end=""))
-        assert (await reader.readline()).split()[1] == b"504"
-        writer.close()
+        async with _connection(manage) as (reader, writer):
+            writer.write(_head(manage, f"{base}/sources/file", 1000) + _body(b"beginning", end=""))
+            assert (await reader.readline()).split()[1] == b"504"
     assert await sources(database) == []
 
 
@@ -278,19 +278,18 @@ async def test_more_uploads_at_once_than_there_may_be_are_told_to_come_again(dat
     async with running_management(database, key, uploads=1) as manage:
         base = await manage.new_base("Uploads")
         body = _body(b"text")
-        reader, writer = await _connection(manage)
-        writer.write(_head(manage, f"{base}/sources/file", len(body)) + body[:-5])
+        async with _connection(manage) as (reader, writer):
+            writer.write(_head(manage, f"{base}/sources/file", len(body)) + body[:-5])
 
-        async def refused() -> bool | None:
-            answer = await manage.upload(f"{base}/sources/file", b"text", "b.txt")
-            if answer.status == 201:  # it was quicker than the one before
-                await manage.delete(f"{base}/sources/{answer.body['id']}")
-            return answer.status == 503 or None
+            async def refused() -> bool | None:
+                answer = await manage.upload(f"{base}/sources/file", b"text", "b.txt")
+                if answer.status == 201:  # it was quicker than the one before
+                    await manage.delete(f"{base}/sources/{answer.body['id']}")
+                return answer.status == 503 or None
 
-        await until(refused)
-        writer.write(body[-5:])
-        assert (await reader.readline()).split()[1] == b"201"
-        writer.close()
+            await until(refused)
+            writer.write(body[-5:])
+            assert (await reader.readline()).split()[1] == b"201"
         assert (await manage.upload(f"{base}/sources/file", b"text", "b.txt")).status == 201
 
 
