@@ -17,11 +17,12 @@ from retrieval_sidecar.embeddings.centering import TOLERANCE
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.ingest import indexing, plan
-from retrieval_sidecar.ingest.cut import Cut
+from retrieval_sidecar.ingest.cut import Cut, read_and_cut
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.ingest.load import load_organization
 from retrieval_sidecar.ingest.plan import in_batches
 from retrieval_sidecar.ingest.reembedding import reembed
+from retrieval_sidecar.ingest.stored_centers import recenter
 from tests.support.database import TestDatabase
 from tests.support.embedders import GatedEmbedder
 from tests.support.inspection import rows, value
@@ -79,10 +80,10 @@ def test_batches_are_bounded_by_documents_and_by_characters(monkeypatch: pytest.
 async def test_no_more_than_a_batch_is_read_at_once(
     manage: psycopg.AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    read, cuts = indexing.read_and_cut, []
+    cuts: list[int] = []
 
     async def counted(*args: Any, **options: Any) -> Cut:
-        cut = await read(*args, **options)
+        cut = await read_and_cut(*args, **options)
         cuts.append(len(cut.documents))
         return cut
 
@@ -150,7 +151,7 @@ async def test_interrupted_between_batches_what_is_there_answers_and_the_rest_fo
 async def test_what_passages_have_in_common_is_worked_out_as_they_double(
     manage: psycopg.AsyncConnection[Any], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    recenter, sizes = indexing.recenter, []
+    sizes: list[int] = []
 
     async def counted(connection: Connection, *args: Any) -> int:
         cursor = await connection.execute("select count(*) from passage")
