@@ -34,7 +34,7 @@ _SQL = load_sql("retrieval_sidecar.jobs")
 _MOST_DEATHS = 20
 _MAX_TITLE = 300
 _LANGUAGE_FROM = 20_000  # characters
-_BUSY_S = 5.0
+_BUSY_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -46,12 +46,14 @@ class Workshop:
     Attributes:
         conninfo: of the role that manages knowledge.
         embedders: started.
+        progress_s: how often it is written how far a job is, at most.
     """
 
     conninfo: str
     embedders: Embedders
     limits: SourceLimits
     reader: Reader
+    progress_s: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +123,7 @@ async def _attempt(workshop: Workshop, connection: Connection, run: Run, failure
 
 
 async def _process(workshop: Workshop, connection: Connection, run: Run) -> None:
-    async with runs.watched(workshop.conninfo, run) as progress:
+    async with runs.watched(workshop.conninfo, run, every_s=workshop.progress_s) as progress:
         text = await workshop.reader.read(connection, run)
         await _check_passages(workshop, text, run)
         await _put(connection, run, text)
