@@ -1,5 +1,6 @@
 """What the search reads of the rows that its passages come from, held to those rows."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from retrieval_sidecar.database import Connection
@@ -28,6 +29,16 @@ async def refresh_facts(connection: Connection, organization_id: UUID, source_id
         await connection.execute(_SQL["plan_by_key"])
         await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
     await count_vectors(connection, organization_id)
+
+
+async def refresh_facts_of_items(connection: Connection, organization_id: UUID, item_ids: Sequence[UUID]) -> None:
+    """The same for some items of many, whose changes are written a batch at a time. Vectors are counted in the end."""
+    scope = {"organization_id": organization_id}
+    cursor = await connection.execute(_SQL["passages_of_items"], scope | {"item_ids": list(item_ids)})
+    passage_ids = [row[0] async for row in cursor]
+    if passage_ids:
+        await connection.execute(_SQL["plan_by_key"])
+        await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
 
 
 async def _some_passages(connection: Connection, organization_id: UUID, source_id: UUID) -> list[int] | None:

@@ -62,32 +62,14 @@ values (%(organization_id)s, %(base_id)s, 'jsonl', %(name)s, 'ready')
 on conflict (organization_id, base_id, name) do update set status = 'ready'
 returning source_id;
 
--- name: upsert_folder
-insert into folder (organization_id, folder_key) values (%(organization_id)s, %(folder_key)s)
-on conflict (organization_id, folder_key) do update set folder_key = excluded.folder_key
-returning folder_id;
+-- name: item_named
+-- Of what a file's bases hold, from this file or an earlier one.
+select item_id from knowledge_item
+where organization_id = %(organization_id)s and source_id = any(%(source_ids)s) and external_id = %(key)s
+    and deleted_at is null;
 
--- name: upsert_item
-insert into knowledge_item (organization_id, source_id, folder_id, external_id, title, content, source_hash, language,
-    region_code, status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata)
-values (%(organization_id)s, %(source_id)s, %(folder_id)s, %(external_id)s, %(title)s, %(content)s, %(source_hash)s,
-    %(language)s, %(region_code)s, %(status)s, %(visibility)s, %(channels)s,
-    coalesce(%(valid_from)s, '-infinity'::timestamptz), coalesce(%(valid_to)s, 'infinity'::timestamptz),
-    %(open_minutes)s::text::int4multirange, %(source_url)s, %(metadata)s)
-on conflict (organization_id, source_id, external_id) do update set
-    folder_id = excluded.folder_id, title = excluded.title, content = excluded.content,
-    source_hash = excluded.source_hash, language = excluded.language, region_code = excluded.region_code,
-    status = excluded.status, visibility = excluded.visibility, channels = excluded.channels,
-    valid_from = excluded.valid_from, valid_to = excluded.valid_to, open_minutes = excluded.open_minutes,
-    source_url = excluded.source_url, metadata = excluded.metadata, deleted_at = null, updated_at = now()
-returning item_id;
-
--- name: clear_item_segments
-delete from item_segment where organization_id = %(organization_id)s and item_id = %(item_id)s;
-
--- name: add_item_segment
-insert into item_segment (organization_id, item_id, segment_id)
-values (%(organization_id)s, %(item_id)s, %(segment_id)s);
+-- name: folder_named
+select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(key)s;
 
 -- name: upsert_agent
 insert into phone_agent (organization_id, agent_id, name, language, region_code, prompt, greeting, handoff_number,
@@ -508,6 +490,9 @@ select p.passage_id from knowledge_item i
 join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
 where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
 limit %(limit)s;
+
+-- name: passages_of_items
+select passage_id from passage where organization_id = %(organization_id)s and item_id = any(%(item_ids)s);
 
 -- name: refresh_facts_of
 -- The same for some passages.

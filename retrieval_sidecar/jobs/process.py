@@ -14,6 +14,7 @@ from retrieval_sidecar.embeddings.collection import StrictestLimit
 from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.extraction.outcome import ExtractionFailed, Reason
 from retrieval_sidecar.ingest.documents import put_document
+from retrieval_sidecar.ingest.imports import import_lines
 from retrieval_sidecar.ingest.indexing import index_organization
 from retrieval_sidecar.ingest.kept_vectors import forget_unused, sample_vectors
 from retrieval_sidecar.ingest.passages import MAX_CHARACTERS, split
@@ -25,6 +26,7 @@ from retrieval_sidecar.jobs.failures import WORKER_DIED, TooMuch, failure_of, pa
 from retrieval_sidecar.jobs.reading import Reader, Text
 from retrieval_sidecar.jobs.runs import Busy, Ended, Found, Run
 from retrieval_sidecar.scope.folder_keys import FolderKey
+from retrieval_sidecar.sources import contents
 from retrieval_sidecar.sources.limits import SourceLimits
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text.languages import detect
@@ -124,12 +126,27 @@ async def _attempt(workshop: Workshop, connection: Connection, run: Run, failure
 
 async def _process(workshop: Workshop, connection: Connection, run: Run) -> None:
     async with runs.watched(workshop.conninfo, run, every_s=workshop.progress_s) as progress:
-        text = await workshop.reader.read(connection, run)
-        await _check_passages(workshop, text, run)
-        await _put(connection, run, text)
-        await _index(workshop, connection, run, text.found, progress)
-    if run.kind == "url" and text.found.title:
-        await runs.name_page(connection, run, text.found.title)
+        if run.kind == "jsonl":
+            await _import(connection, run)
+            found = Found(content_type="application/jsonl")
+        else:
+            found = await _read(workshop, connection, run)
+        await _index(workshop, connection, run, found, progress)
+    if run.kind == "url" and found.title:
+        await runs.name_page(connection, run, found.title)
+
+
+async def _import(connection: Connection, run: Run) -> None:
+    content = contents.read(connection, run.organization_id, run.source_id)
+    await import_lines(connection, run.organization_id, run.source_id, run.run_id, content)
+
+
+async def _read(workshop: Workshop, connection: Connection, run: Run) -> Found:
+    """Write what a document says, unless it is too much."""
+    text = await workshop.reader.read(connection, run)
+    await _check_passages(workshop, text, run)
+    await _put(connection, run, text)
+    return text.found
 
 
 async def _put(connection: Connection, run: Run, text: Text) -> None:

@@ -93,6 +93,9 @@ where s.organization_id = %(organization_id)s and s.source_id = %(source_id)s an
     where o.organization_id = s.organization_id and o.base_id = s.base_id and o.name = %(title)s
 );
 
+-- name: forget_taken
+delete from ingest_taken where organization_id = %(organization_id)s and run_id = %(run_id)s;
+
 -- name: end_run
 update ingest_run set status = %(status)s, ended_at = now()
 where organization_id = %(organization_id)s and run_id = %(run_id)s;

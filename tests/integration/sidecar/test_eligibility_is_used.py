@@ -43,6 +43,7 @@ MAINTENANCE = {
     ("sources/queries.sql", "texts_of_source"): "returns the keys of kept vectors",
     ("sources/queries.sql", "forget_texts"): "removes kept vectors that no passage uses",
     ("ingest/queries.sql", "passages_of_source"): "returns ids of passages whose columns are brought up to date",
+    ("ingest/queries.sql", "passages_of_items"): "the same",
     ("ingest/queries.sql", "refresh_facts_of"): "brings those up to date",
     ("partitions/queries.sql", "standings"): "counts",
     ("partitions/queries.sql", "attach_partition"): "adds an empty one",

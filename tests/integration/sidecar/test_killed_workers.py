@@ -43,8 +43,8 @@ async def outcome(database: TestDatabase) -> dict[str, list[tuple[Any, ...]]]:
         "items": await rows(
             database,
             "select i.external_id, i.title, i.content, i.source_hash, i.language, i.region_code, i.status,"
-            " i.visibility, i.channels, i.valid_from::text, i.valid_to::text, i.open_minutes::text, i.source_url, i.metadata,"
-            " f.folder_key from knowledge_item i join folder f using (organization_id, folder_id) order by 1",
+            " i.visibility, i.channels, i.valid_from::text, i.valid_to::text, i.open_minutes::text, i.source_url,"
+            " i.metadata, f.folder_key from knowledge_item i join folder f using (organization_id, folder_id) order by 1",
         ),
         "passages": await rows(
             database,
