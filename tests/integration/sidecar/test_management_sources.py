@@ -1,10 +1,11 @@
 """Sources over the management API, from a request to passages that a call is given."""
 
 import asyncio
-import json
 from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from hashlib import sha256
 from typing import Any
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
@@ -16,7 +17,8 @@ from tests.support.inspection import rows, until, value
 from tests.support.jobs import workshop
 from tests.support.management import BASES, ManagementClient, key_for, running_management
 from tests.support.sidecar import running_sidecar, token_for
-from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, item
+from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID
+from tests.support.sources import new_run
 
 
 @pytest_asyncio.fixture
@@ -40,31 +42,39 @@ async def settled(manage: ManagementClient, path: str) -> Any:
     return await until(done, seconds=30)
 
 
+@asynccontextmanager
+async def working(database: TestDatabase) -> AsyncIterator[None]:
+    """A worker for the block."""
+    stop = asyncio.Event()
+    async with JobQueue(database.url("manage"), connections=4) as queue:
+        work = asyncio.create_task(worker.work(queue, workshop(database), stop))
+        try:
+            yield
+        finally:
+            stop.set()
+            await work
+
+
 async def test_what_is_added_is_read_found_read_again_and_removed(database: TestDatabase) -> None:
     key = await key_for(database, ORGANIZATION_ID)
-    stop = asyncio.Event()
     async with (
         running_management(database, key, with_queue=True) as manage,
-        JobQueue(database.url("manage"), connections=4) as queue,
+        working(database),
         running_sidecar(database, await token_for(database, ORGANIZATION_ID)) as voice,
     ):
-        working = asyncio.create_task(worker.work(queue, workshop(database), stop))
         base = await manage.new_base("Handbooks")
         text = "# Boats\n\nThe ferry to the island leaves from pier twelve."
         added = [
             await manage.post(f"{base}/sources/text", {"name": "Ferry", "text": text}),
             await manage.upload(f"{base}/sources/file", b"The lighthouse is open on Fridays.", "lighthouse.txt"),
-            await manage.upload(f"{base}/sources/jsonl", _lines(), "items.jsonl"),
         ]
-        assert [(each.status, each.body["status"]) for each in added] == [(201, "processing")] * 3
+        assert [(each.status, each.body["status"]) for each in added] == [(201, "processing")] * 2
         paths = [f"{base}/sources/{each.body['id']}" for each in added]
-        ferry, lighthouse, items = [await settled(manage, path) for path in paths]
-        assert [(each["status"], each["is_searchable"]) for each in (ferry, lighthouse, items)] == [("ready", True)] * 3
+        ferry, lighthouse = [await settled(manage, path) for path in paths]
+        assert [(each["status"], each["is_searchable"]) for each in (ferry, lighthouse)] == [("ready", True)] * 2
         assert (ferry["item_count"], ferry["chunk_count"], ferry["characters"]) == (1, 1, len(text))
         assert lighthouse["content_type"].startswith("text/plain")
-        reading = items["reading"]
-        assert (reading["lines_read"], reading["created"], reading["rejected"]) == (3, 2, 1)
-        assert [each["line"] for each in reading["rejections"]] == [2]
+        assert lighthouse["reading"]["status"] == "done"
         call = await voice.open(OPEN_NUMBER)
         assert "pier twelve" in str(await call.search("when does the ferry leave"))
         found = await manage.post(f"{base}/search", {"query": "ferry to the island"})
@@ -78,31 +88,45 @@ async def test_what_is_added_is_read_found_read_again_and_removed(database: Test
         assert "pier twelve" not in str(await call.search("when does the ferry leave"))
         assert (await manage.delete(base)).status == 204
         assert await value(database, "select count(*) from source_part") == 0
-        stop.set()
-        await working
 
 
-def _lines() -> bytes:
-    good = [item(name, name, f"The {name} is closed.") for name in ("pool", "sauna")]
-    return "\n".join([json.dumps(good[0]), "{", json.dumps(good[1])]).encode()
+async def test_an_import_says_how_far_it_is_and_which_lines_were_not_taken(
+    manage: ManagementClient, database: TestDatabase, base: str
+) -> None:
+    added = await manage.upload(f"{base}/sources/jsonl", b"{}", "items.jsonl")
+    path, source_id = f"{base}/sources/{added.body['id']}", UUID(added.body["id"])
+    run_id = await new_run(database, source_id)
+    await rows(
+        database,
+        "update ingest_run set lines_read = 40, created = 8, updated = 4, unchanged = 3, rejected = 25"
+        " where run_id = %s",
+        [run_id],
+    )
+    await rows(
+        database,
+        "insert into ingest_rejection select organization_id, run_id, n, 'language', 'must be one that there is'"
+        " from ingest_run, generate_series(1, 25) n where run_id = %s",
+        [run_id],
+    )
+    reading = (await manage.get(path)).body["reading"]
+    counts = {"lines_read": 40, "created": 8, "updated": 4, "unchanged": 3, "rejected": 25}
+    assert counts.items() <= reading.items()
+    assert (reading["status"], "ended_at" in reading) == ("running", False)
+    assert [each["line"] for each in reading["rejections"]] == list(range(1, 21))
+    assert reading["rejections"][0] == {"line": 1, "field": "language", "reason": "must be one that there is"}
+    (listed,) = (await manage.get(f"{base}/sources")).body["items"]
+    assert "rejections" not in listed["reading"]
 
 
 async def test_a_file_that_cannot_be_used_says_why(database: TestDatabase) -> None:
-    stop = asyncio.Event()
     key = await key_for(database, ORGANIZATION_ID)
-    async with (
-        running_management(database, key, with_queue=True) as manage,
-        JobQueue(database.url("manage"), connections=4) as queue,
-    ):
-        working = asyncio.create_task(worker.work(queue, workshop(database), stop))
+    async with running_management(database, key, with_queue=True) as manage, working(database):
         base = await manage.new_base("Handbooks")
         added = await manage.upload(f"{base}/sources/file", bytes(range(256)) * 8, "prices.pdf")
         source = await settled(manage, f"{base}/sources/{added.body['id']}")
         assert (source["status"], source["is_searchable"]) == ("failed", False)
         assert source["error"].endswith(".")
         assert source["error_code"]
-        stop.set()
-        await working
 
 
 async def test_a_queue_that_cannot_be_reached_does_not_lose_the_source(
