@@ -1,6 +1,7 @@
 """Sources over the management API, from a request to passages that a call is given."""
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from hashlib import sha256
@@ -17,7 +18,7 @@ from tests.support.inspection import rows, until, value
 from tests.support.jobs import workshop
 from tests.support.management import BASES, ManagementClient, key_for, running_management
 from tests.support.sidecar import running_sidecar, token_for
-from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID
+from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, item
 from tests.support.sources import new_run
 
 
@@ -67,14 +68,18 @@ async def test_what_is_added_is_read_found_read_again_and_removed(database: Test
         added = [
             await manage.post(f"{base}/sources/text", {"name": "Ferry", "text": text}),
             await manage.upload(f"{base}/sources/file", b"The lighthouse is open on Fridays.", "lighthouse.txt"),
+            await manage.upload(f"{base}/sources/jsonl", _lines(), "items.jsonl"),
         ]
-        assert [(each.status, each.body["status"]) for each in added] == [(201, "processing")] * 2
+        assert [(each.status, each.body["status"]) for each in added] == [(201, "processing")] * 3
         paths = [f"{base}/sources/{each.body['id']}" for each in added]
-        ferry, lighthouse = [await settled(manage, path) for path in paths]
-        assert [(each["status"], each["is_searchable"]) for each in (ferry, lighthouse)] == [("ready", True)] * 2
+        ferry, lighthouse, items = [await settled(manage, path) for path in paths]
+        assert [(each["status"], each["is_searchable"]) for each in (ferry, lighthouse, items)] == [("ready", True)] * 3
         assert (ferry["item_count"], ferry["chunk_count"], ferry["characters"]) == (1, 1, len(text))
         assert lighthouse["content_type"].startswith("text/plain")
-        assert lighthouse["reading"]["status"] == "done"
+        reading = items["reading"]
+        assert (reading["status"], reading["lines_read"], reading["created"], reading["rejected"]) == ("done", 3, 2, 1)
+        assert [each["line"] for each in reading["rejections"]] == [2]
+        assert items["item_count"] == 2
         call = await voice.open(OPEN_NUMBER)
         assert "pier twelve" in str(await call.search("when does the ferry leave"))
         found = await manage.post(f"{base}/search", {"query": "ferry to the island"})
@@ -88,6 +93,11 @@ async def test_what_is_added_is_read_found_read_again_and_removed(database: Test
         assert "pier twelve" not in str(await call.search("when does the ferry leave"))
         assert (await manage.delete(base)).status == 204
         assert await value(database, "select count(*) from source_part") == 0
+
+
+def _lines() -> bytes:
+    good = [item(name, name, f"The {name} is closed.") for name in ("pool", "sauna")]
+    return "\n".join([json.dumps(good[0]), "{", json.dumps(good[1])]).encode()
 
 
 async def test_an_import_says_how_far_it_is_and_which_lines_were_not_taken(
