@@ -6,6 +6,7 @@ import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -20,6 +21,8 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.ingest.spaces import all_organizations
 from retrieval_sidecar.jobs.queue import JobQueue
+from retrieval_sidecar.management.answers import known_by
+from retrieval_sidecar.management.audit import Change, record
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.sources.bases import Base, create_base, find_base_by_name, list_bases
 from retrieval_sidecar.sources.limits import SourceLimits
@@ -37,6 +40,7 @@ from retrieval_sidecar.sources.sources import (
 )
 from retrieval_sidecar.telemetry import configure_logging
 
+_ACTOR = "command line"
 _FIRST_BASE = "Knowledge"
 _PIECE_BYTES = 1024 * 1024
 _SHOWN_REJECTIONS = 20
@@ -172,8 +176,10 @@ def remove(
         async with connected(_quiet_settings(), "manage") as connection:
             organization_id = await _organization(connection, organization)
             for source_id in source_ids:
-                source = await find_source(connection, organization_id, source_id)
-                await delete_source(connection, organization_id, source_id)
+                async with connection.transaction():
+                    source = await find_source(connection, organization_id, source_id)
+                    await delete_source(connection, organization_id, source_id)
+                    await _audit(connection, organization_id, "delete", before=source)
                 out.print(f"{source.name}: removed", markup=False)
 
     run(removed())
@@ -201,7 +207,11 @@ async def _add(
                 new = _new_source(given, name, file_format)
                 content = None if new.kind == "url" else _content(given)
                 _once(new.name, names)
-                put = await put_source(connection, organization_id, base_id, new, content, limits)
+                async with connection.transaction():
+                    put = await put_source(connection, organization_id, base_id, new, content, limits)
+                    if put.has_changed:
+                        action = "create" if put.is_new else "reprocess" if new.kind == "url" else "update"
+                        await _audit(connection, organization_id, action, after=put.source)
             except (OSError, ValueError) as error:
                 why = error.strerror if isinstance(error, OSError) else str(error)
                 outcomes.append(_Outcome(given, error=why or "It cannot be read."))
@@ -220,7 +230,9 @@ async def _reprocess(
         outcomes = []
         for source_id in source_ids:
             try:
-                source = await request_reprocess(connection, organization_id, source_id)
+                async with connection.transaction():
+                    source = await request_reprocess(connection, organization_id, source_id)
+                    await _audit(connection, organization_id, "reprocess", after=source)
             except SidecarError as error:
                 outcomes.append(_Outcome(str(source_id), error=describe(error)))
             else:
@@ -299,7 +311,34 @@ async def _base(connection: Connection, organization_id: UUID, name: str | None,
             return bases[0].base_id
         name = _FIRST_BASE
     found = await find_base_by_name(connection, organization_id, name)
-    return found or (await create_base(connection, organization_id, name, limits)).base_id
+    if found is not None:
+        return found
+    async with connection.transaction():
+        made = await create_base(connection, organization_id, name, limits)
+        change = Change("create", "knowledge_base", made.base_id, after={"name": made.name})
+        await record(connection, organization_id, change, _ACTOR, datetime.now(UTC))
+    return made.base_id
+
+
+async def _audit(
+    connection: Connection,
+    organization_id: UUID,
+    action: str,
+    *,
+    before: Source | None = None,
+    after: Source | None = None,
+) -> None:
+    """Write down, in its transaction, what was done to a source."""
+    source = before or after
+    assert source is not None  # noqa: S101 - one of the two is given
+    known = [None if each is None else known_by(each) for each in (before, after)]
+    await record(
+        connection,
+        organization_id,
+        Change(action, "source", source.source_id, *known),
+        _ACTOR,
+        datetime.now(UTC),
+    )
 
 
 async def _all_bases(connection: Connection, organization_id: UUID) -> list[Base]:
@@ -312,16 +351,16 @@ async def _all_bases(connection: Connection, organization_id: UUID) -> list[Base
 def _new_source(given: str, name: str | None, file_format: Format) -> NewSource:
     """What an argument means. Raises ValueError, saying what is wrong with it."""
     if "://" in given:
-        return NewSource("url", name, given)
+        return NewSource("url", name, given, created_by=_ACTOR)
     if given == "-":
         if name is None:
             raise ValueError("What is pasted needs a title: --name")
-        return NewSource("jsonl" if file_format == "jsonl" else "text", name)
+        return NewSource("jsonl" if file_format == "jsonl" else "text", name, created_by=_ACTOR)
     path = Path(given)
     if not path.is_file():
         raise ValueError("It is a folder; name its files." if path.is_dir() else "There is no such file.")
     kind: Kind = file_format if file_format != "auto" else "jsonl" if _is_jsonl(path) else "file"
-    return NewSource(kind, name or path.name)
+    return NewSource(kind, name or path.name, created_by=_ACTOR)
 
 
 def _is_jsonl(path: Path) -> bool:

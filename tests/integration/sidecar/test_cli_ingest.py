@@ -79,6 +79,10 @@ async def test_what_is_added_is_worked_on_here_where_nobody_else_does_and_again_
         ("prices.docx", "ready", False),
     ]
     assert await value(empty_database, "select count(*) from ingest_run") == 2
+    assert await rows(empty_database, "select actor, action, object_type from audit_log order by at, object_type") == [
+        ("command line", "create", "knowledge_base"),
+        *[("command line", "create", "source")] * 2,
+    ]
     (tmp_path / "hours.md").write_text("# Hours\n\nWe open at ten.", encoding="utf-8")
     changed = await sidecar(empty_database, "ingest", paths[0])
     assert changed.returncode == 0, changed.stderr
