@@ -28,6 +28,7 @@ from retrieval_sidecar.jobs.runs import Busy, Ended, Found, Run
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sources import contents
 from retrieval_sidecar.sources.limits import SourceLimits
+from retrieval_sidecar.sources.sources import page_name
 from retrieval_sidecar.text.languages import detect
 from retrieval_sidecar.text.normalize import for_embedding
 
@@ -130,7 +131,7 @@ async def _process(workshop: Workshop, connection: Connection, run: Run) -> None
         else:
             found = await _read(workshop, connection, run)
         await _index(workshop, connection, run, found, progress)
-    if run.kind == "url" and found.title:
+    if run.url and found.title and run.name == page_name(run.url):
         await runs.name_page(connection, run, found.title)
 
 

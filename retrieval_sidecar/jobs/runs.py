@@ -106,7 +106,7 @@ async def complete(connection: Connection, run: Run, found: Found, texts: int) -
 
 
 async def name_page(connection: Connection, run: Run, title: str) -> None:
-    """Call a page by its title; it stays as it is called where somebody has named it or the title is no name."""
+    """Call a page by its title, where the title is a name and nobody else in the base has it."""
     with suppress(InvalidRequest):
         parameters = run.parameters | {"name": run.name, "title": name_of(title[:200])}
         async with change(connection, run.organization_id):
