@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from contracts import generation, pinning, running
+from contracts import generation, pinning, pins, running
 from contracts.changes import NoOasdiffError, changes, find_oasdiff
 from contracts.documents import DOCUMENTS, Document
 from contracts.errors import ContractError
@@ -67,12 +67,15 @@ def check(
         str | None,
         typer.Option(help="A running sidecar to check instead, such as http://127.0.0.1:8090."),
     ] = None,
+    speaks: Annotated[
+        pins.Name, typer.Option("--document", help="With --url: which contract is to be spoken there.")
+    ] = "voice",
     ci: Annotated[bool, typer.Option("--ci", envvar="CI", help="Fail where a part has to be skipped.")] = False,
     oasdiff: Oasdiff = None,
 ) -> None:
     """Fail unless documents, pins, pinned copies and models agree and no promise is broken."""
     if url is not None:
-        _check_running(url)
+        _check_running(url, speaks)
         return
     found: list[str] = []
     for document in DOCUMENTS:
@@ -100,14 +103,15 @@ def diff(
     oasdiff: Oasdiff = None,
 ) -> None:
     """Tell what changed in the documents since a pinned version."""
-    for document in DOCUMENTS:
+    compared = [each for each in DOCUMENTS if against is None or against in each.history().sha256]
+    if not compared:
+        pinned = ", ".join(dict.fromkeys(version for each in DOCUMENTS for version in each.history().sha256))
+        raise ContractError(f"{against} is not pinned; there are: {pinned}")
+    for document in compared:
         base = against or _last_that_differs(document)
         if base is None:
             typer.echo(f"{document.path.name}: nothing before it is pinned.")
             continue
-        if base not in document.history().sha256:
-            pinned = ", ".join(document.history().sha256)
-            raise ContractError(f"{base} is not pinned; there are: {pinned}")
         found = changes(find_oasdiff(oasdiff), document.pinned(base), document.path)
         head = f"{document.path.name} since {base}:"
         typer.echo(f"{head}\n{pinning.describe(found)}" if found else f"{head} no change.")
@@ -120,9 +124,9 @@ def _last_that_differs(document: Document) -> str | None:
     return history.newest_before(history.version) if history.version else None
 
 
-def _check_running(url: str) -> None:
-    readiness, served = running.ask(url)
-    _report(list(running.faults(readiness, served)))
+def _check_running(url: str, name: pins.Name) -> None:
+    readiness, served = running.ask(url, name)
+    _report(list(running.faults(readiness, served, name)))
     typer.echo(
         f"The sidecar speaks the contract, {readiness.contract_version} "
         f"({readiness.contract_sha256}), and is {readiness.status.replace('_', ' ')}."

@@ -67,7 +67,7 @@ class Document:
         return History(entry.get("version"), entry.get("sha256", {}))
 
 
-DOCUMENTS = (Document("voice"),)
+DOCUMENTS = (Document("voice"), Document("management"))
 
 
 def digest(content: bytes) -> str:

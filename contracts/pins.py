@@ -9,6 +9,9 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
+from typing import Literal
+
+Name = Literal["voice", "management"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,16 +23,26 @@ class Pin:
 
 
 @cache
-def voice() -> Pin:
-    """The voice contract that this installation speaks."""
-    entry = tomllib.loads((files(__package__) / "pins.toml").read_text("utf-8"))["voice"]
+def pinned(name: Name) -> Pin:
+    """The contract of that name that this installation speaks."""
+    entry = tomllib.loads((files(__package__) / "pins.toml").read_text("utf-8"))[name]
     return Pin(version=entry["version"], sha256=entry["sha256"][entry["version"]])
 
 
+def voice() -> Pin:
+    """The voice contract that this installation speaks."""
+    return pinned("voice")
+
+
+def management() -> Pin:
+    """The management contract that this installation speaks."""
+    return pinned("management")
+
+
 @cache
-def document() -> bytes:
-    """The voice contract as YAML, byte for byte as pinned."""
-    return (files(__package__) / "voice.openapi.yaml").read_bytes()
+def document(name: Name = "voice") -> bytes:
+    """A contract as YAML, byte for byte as pinned."""
+    return (files(__package__) / f"{name}.openapi.yaml").read_bytes()
 
 
 def semantic(version: str) -> tuple[int, int, int]:

@@ -53,8 +53,12 @@ class Pool(AsyncConnectionPool[Connection]):
     `within` is for requests. `connection` is for the sidecar's own work, which never waits behind requests that queue.
     """
 
-    def __init__(self, conninfo: str, size: int, *, waiting: int = 64) -> None:
-        """Make a pool of `size` connections, for which at most so many requests wait."""
+    def __init__(self, conninfo: str, size: int, *, waiting: int = 64, name: str = "voice") -> None:
+        """Make a pool of `size` connections, for which at most so many requests wait.
+
+        Args:
+            name: of the pool, in its logs.
+        """
         super().__init__(
             conninfo,
             min_size=size,
@@ -64,7 +68,7 @@ class Pool(AsyncConnectionPool[Connection]):
             check=_try,
             kwargs={"autocommit": True, "options": _SESSION_SETTINGS, "prepare_threshold": 0},
             timeout=_PATIENCE_S,
-            name="voice",
+            name=name,
         )
         self._gate = Gate(size, waiting)
 
@@ -114,6 +118,17 @@ async def time_limit(
         for name, value in settings.items():
             await connection.execute(_SQL["setting"], {"name": name, "value": value})
         yield
+
+
+@asynccontextmanager
+async def connected(conninfo: str) -> AsyncIterator[Connection]:
+    """One connection for work of some length, that speaks autocommit and knows pgvector's types; no pool's.
+
+    Raises Unavailable where it cannot be had or breaks in use.
+    """
+    async with translated_errors(), await AsyncConnection.connect(conninfo, autocommit=True) as connection:
+        await register_vector_async(connection)
+        yield connection
 
 
 @asynccontextmanager

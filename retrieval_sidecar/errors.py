@@ -2,10 +2,14 @@
 
     SidecarError
     ├── InvalidRequest        the request does not fit the contract; names each field        400
-    ├── Unauthorized          no voice token, or one that no longer holds                    401
+    ├── Unauthorized          no token or key, or one that no longer holds                   401
+    ├── Forbidden             the key has not the permission that this needs                 403
     ├── NotFound              nothing of that identity within reach; never says more         404
+    ├── Conflict              what is there does not allow it; names the field               409
+    │   └── LimitReached      there are as many already as are allowed; names the setting    409
     ├── PayloadTooLarge       the body is over the limit                                     413
-    ├── UnsupportedMedia      the body is not JSON                                           415
+    ├── UnsupportedMedia      the body is not of the type that is taken                      415
+    ├── TooManyRequests       too many with a key that does not hold; says how long to wait  429
     ├── DeadlineExceeded      the client's time, or the sidecar's own, has passed            504
     ├── Unavailable           shedding load, or the database or embedder is down             503
     │   └── EmbedderUnavailable   search goes on by keywords alone
@@ -14,7 +18,7 @@
     └── ConfigurationError    the operator must change something; says what
 
 Each carries text that may be shown to a client; causes go to the log (`raise ... from`). HTTP statuses are known in
-`retrieval_sidecar.voice.problems` alone.
+`retrieval_sidecar.http.problems` alone.
 """
 
 from collections.abc import Sequence
@@ -44,8 +48,16 @@ class InvalidRequest(SidecarError):
 
 
 class Unauthorized(SidecarError):
-    def __init__(self) -> None:
-        super().__init__("A valid voice token is required.")
+    """Nothing that holds was shown; `challenge` is the scheme of what has to be."""
+
+    def __init__(self, needed: str = "voice token", challenge: str = "Bearer") -> None:
+        super().__init__(f"A valid {needed} is required.")
+        self.challenge = challenge
+
+
+class Forbidden(SidecarError):
+    def __init__(self, permission: str) -> None:
+        super().__init__(f"This needs the permission {permission}, which the API key has not.")
 
 
 class NotFound(SidecarError):
@@ -53,14 +65,47 @@ class NotFound(SidecarError):
         super().__init__("Not found.")
 
 
+class Conflict(SidecarError):
+    """What is there does not allow the change.
+
+    Attributes:
+        field: of the request, that another value of would do; None where none would.
+    """
+
+    def __init__(self, message: str, *, field: str | None = None) -> None:
+        super().__init__(message)
+        self.field = field
+
+
+class LimitReached(Conflict):
+    """As many are there as are allowed; `setting` is the variable that says how many."""
+
+    def __init__(self, message: str, setting: str) -> None:
+        super().__init__(f"{message} The limit is the setting {setting}.")
+        self.setting = setting
+
+
 class PayloadTooLarge(SidecarError):
-    def __init__(self, limit: int) -> None:
-        super().__init__(f"The body may hold at most {limit} bytes.")
+    """The body is over its limit; `setting` is the variable that says how long it may be, where there is one."""
+
+    def __init__(self, limit: int, *, unit: str = "bytes", setting: str | None = None) -> None:
+        super().__init__(
+            f"The body may hold at most {limit:,} {unit}. The limit is the setting {setting}."
+            if setting
+            else f"The body may hold at most {limit} {unit}."
+        )
+        self.setting = setting
 
 
 class UnsupportedMedia(SidecarError):
-    def __init__(self) -> None:
-        super().__init__("The body must be application/json in UTF-8.")
+    def __init__(self, taken: str = "application/json in UTF-8") -> None:
+        super().__init__(f"The body must be {taken}.")
+
+
+class TooManyRequests(SidecarError):
+    def __init__(self, retry_after_s: int) -> None:
+        super().__init__(f"Too many requests with keys that do not hold. Try again in {retry_after_s} seconds.")
+        self.retry_after_s = retry_after_s
 
 
 class DeadlineExceeded(SidecarError):

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import Field, SecretStr, ValidationError
+from pydantic import ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from retrieval_sidecar.errors import ConfigurationError
@@ -12,6 +12,7 @@ EmbedderKind = Literal["local", "openai", "fake"]
 _OPENAI_URL = "https://api.openai.com/v1"
 _OPENAI_MODEL = "text-embedding-3-small"
 _OPENAI_DIMENSIONS = 1536
+_MB = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +50,12 @@ class Settings(BaseSettings):
     )
     voice_host: str = Field(default="127.0.0.1", description="Where the voice API listens.")
     voice_port: int = Field(default=8090, ge=0, le=65535, description="0 takes a free port.")
+    management_host: str = Field(default="127.0.0.1", description="Where the management API listens.")
+    management_port: int = Field(
+        default=8080, ge=0, le=65535, description="Never the voice API's; 0 takes a free port."
+    )
+    upload_timeout_s: float = Field(default=600.0, gt=0, description="Seconds that an upload may take to come in.")
+    uploads: int = Field(default=8, ge=1, description="Uploads that are taken at once; more are refused with 503.")
     pool_size: int = Field(
         default=8, ge=1, le=200, description="Database connections of one sidecar; `/readyz` has one more of its own."
     )
@@ -95,6 +102,31 @@ class Settings(BaseSettings):
         default=10_000,
         ge=0,
         description="Questions whose vectors are kept in memory, 4 bytes for each dimension; 0 keeps none.",
+    )
+    max_bases: int = Field(default=20, ge=0, description="Knowledge bases of an organization.")
+    max_sources: int = Field(default=50, ge=0, description="Sources of a knowledge base.")
+    max_passages: int = Field(default=3_000, ge=1, description="Passages of a file, a web page or a pasted text.")
+    max_pasted_characters: int = Field(default=500_000, ge=1, description="Of a pasted text.")
+    max_import_bytes: ByteSize = Field(
+        default=ByteSize(1024 * _MB), ge=1, description="Of a JSONL file; a plain number, or with a unit: 500MiB."
+    )
+    max_import_lines: int = Field(default=1_000_000, ge=1, description="Of a JSONL file.")
+    max_pdf_bytes: ByteSize = Field(default=ByteSize(5 * _MB), ge=1, description="Of a PDF.")
+    max_pdf_pages: int = Field(default=100, ge=1, description="Of a PDF.")
+    max_text_bytes: ByteSize = Field(
+        default=ByteSize(10 * _MB), ge=1, description="Of plain text, Markdown, HTML or CSV."
+    )
+    max_office_bytes: ByteSize = Field(default=ByteSize(20 * _MB), ge=1, description="Of DOCX, ODT, RTF, PPTX or XLSX.")
+    max_page_bytes: ByteSize = Field(default=ByteSize(5 * _MB), ge=1, description="Of a web page, unpacked.")
+    max_page_seconds: float = Field(default=15.0, gt=0, description="For fetching a web page, redirects included.")
+    extraction_seconds: float = Field(default=60.0, gt=0, description="For reading one file or page.")
+    extraction_memory_bytes: ByteSize = Field(
+        default=ByteSize(1536 * _MB),
+        ge=256 * _MB,
+        description="Memory of a process that reads a file or page; of an office file there are two.",
+    )
+    job_concurrency: int = Field(
+        default=2, ge=1, le=32, description="Sources that one `work` process works on at once, of any organizations."
     )
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."

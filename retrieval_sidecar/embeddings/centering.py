@@ -21,9 +21,9 @@ from retrieval_sidecar.embeddings.base import Vectors
 ANY_LANGUAGE = "*"
 # The share of a mean that is subtracted: all of it costs more within a language than it gains across.
 _STRENGTH = 0.85
-# How near to the corpus questions are expected, 0 being questions in general: in a language that it has, and in one that it
-# has not (XQuAD, Russian and Arabic questions to English passages, R@1 / R@5: .809 / .958 and .688 / .911 with a half,
-# .816 / .961 and .691 / .914 with two thirds; all of it was worse before).
+# How near to the corpus questions are expected, 0 being questions in general: in a language that it has, and in another
+# one (XQuAD by meaning, Russian and Arabic questions to English passages, R@1 / R@5: .809 / .958 and .688 / .911 with a
+# half, .815 / .961 and .691 / .915 with two thirds, .813 / .960 and .686 / .908 with all of it).
 _NEAR_OWN, _NEAR_OTHERS = 1 / 2, 2 / 3
 # A language's own mean is trusted as if so many more passages had voted for what is expected of it: the mean of three
 # passages is mostly what those three are about.

@@ -1,7 +1,7 @@
 """The process that reads one file: `process.extract` starts it, and nobody else needs to.
 
-The file is its standard input and the limits are its argument; its answer is one JSON object on its standard output.
-It writes nothing else anywhere.
+The file is its standard input; the limits, and what is known of the file, are its arguments; its answer is one JSON
+object on its standard output. It writes nothing else anywhere.
 """
 
 import json
@@ -23,7 +23,7 @@ def main() -> None:
 
 def _answer(limits: Limits) -> dict[str, Any]:
     try:
-        return {"extracted": asdict(_read(limits))}
+        return {"extracted": asdict(_read(limits, json.loads(sys.argv[2])))}
     except ExtractionFailed as failed:
         failure = failed
     except (MemoryError, RecursionError):
@@ -34,10 +34,10 @@ def _answer(limits: Limits) -> dict[str, Any]:
     return {"failed": {"reason": failure.reason, "message": str(failure)}}
 
 
-def _read(limits: Limits) -> Extracted:
+def _read(limits: Limits, known: dict[str, Any]) -> Extracted:
     from retrieval_sidecar.extraction.readers import read  # noqa: PLC0415 - libraries load under the limits too
 
-    return read(sys.stdin.buffer.read(limits.largest_bytes + 1), limits)
+    return read(sys.stdin.buffer.read(limits.largest_bytes + 1), limits, **known)
 
 
 if __name__ == "__main__":

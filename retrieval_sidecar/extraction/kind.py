@@ -4,6 +4,7 @@ import re
 from enum import StrEnum
 
 from retrieval_sidecar.extraction import container, csv_file
+from retrieval_sidecar.extraction.charsets import has_mark
 from retrieval_sidecar.extraction.limits import Limits
 from retrieval_sidecar.extraction.outcome import ExtractionFailed, Reason
 from retrieval_sidecar.extraction.text import decode
@@ -65,9 +66,7 @@ def binary_kind(content: bytes, limits: Limits) -> Kind | None:
 
 def text_kind(text: str) -> Kind:
     """The type of a text; what is none of the others is plain text."""
-    start = _SKIPPED.match(text)
-    begin = start.end() if start else 0
-    if _DOCUMENT_TAG.match(text, begin) or (_CONTENT_TAG.match(text, begin) and text.rstrip().endswith(">")):
+    if is_html(text):
         return Kind.HTML
     if csv_file.delimiter(text):
         return Kind.CSV
@@ -80,25 +79,38 @@ def unsupported(found: str) -> ExtractionFailed:
     )
 
 
-def read_text(content: bytes) -> str:
+def is_html(text: str) -> bool:
+    """Whether a text is HTML by its beginning."""
+    start = _SKIPPED.match(text)
+    begin = start.end() if start else 0
+    return bool(_DOCUMENT_TAG.match(text, begin) or (_CONTENT_TAG.match(text, begin) and text.rstrip().endswith(">")))
+
+
+def read_text(content: bytes, charset: str | None = None) -> str:
     """The text of a file that is no other type.
+
+    Args:
+        charset: what a server's header says of it.
 
     Raises:
         ExtractionFailed: it is not text; names what it is as far as that can be told.
     """
-    text = decode(content)
+    text = decode(content, charset)
     if text is not None:
         return text
     import puremagic  # noqa: PLC0415 - slow to load, and seldom asked
 
+    not_text = ExtractionFailed(
+        Reason.NOT_TEXT,
+        "The file is neither text nor a type that is known here. "
+        f"Save the document as one of these: {ALLOWED}; text is best saved as UTF-8.",
+    )
+    if has_mark(content):
+        raise not_text  # a text that is broken, whatever else it begins as
     try:
         match = puremagic.magic_string(content[:_HEAD])[0]
     except (puremagic.PureError, ValueError, IndexError):
-        raise ExtractionFailed(
-            Reason.NOT_TEXT,
-            "The file is neither text nor a type that is known here. "
-            f"Save the document as one of these: {ALLOWED}; text is best saved as UTF-8.",
-        ) from None
+        raise not_text from None
     raise unsupported(f"{match.name} ({match.mime_type})" if match.mime_type else match.name)
 
 

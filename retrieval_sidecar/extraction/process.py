@@ -9,9 +9,10 @@ import signal
 import stat
 import sys
 import tempfile
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Iterator, Mapping
 from dataclasses import asdict
 from pathlib import Path
+from typing import Any
 
 import structlog
 
@@ -27,7 +28,9 @@ _PACKAGE_ROOT = Path(str(retrieval_sidecar.__path__[0])).parent
 _log = structlog.get_logger(__name__)
 
 
-async def extract(path: Path, limits: Limits | None = None) -> Extracted:
+async def extract(
+    path: Path, limits: Limits | None = None, *, charset: str | None = None, page: bool = False
+) -> Extracted:
     """Read a file, whatever it is; nothing of the attempt remains afterwards, neither process nor file.
 
     May be cancelled at any time. How many run at once is the caller's affair: each may take `limits.memory_bytes`
@@ -36,6 +39,8 @@ async def extract(path: Path, limits: Limits | None = None) -> Extracted:
     Args:
         path: of a regular file. Its name does not matter.
         limits: as `Limits()` where left out.
+        charset: what a server's header says of a text.
+        page: it is a web page in HTML, of which only what it is about is wanted.
 
     Raises:
         ExtractionFailed: the file cannot be used; says why and what to do.
@@ -44,7 +49,7 @@ async def extract(path: Path, limits: Limits | None = None) -> Extracted:
     """
     limits = limits or Limits()
     with _opened(path, limits) as file:
-        answer, status = await _answer(file, limits)
+        answer, status = await _answer(file, limits, {"charset": charset, "page": page})
     if status:
         raise _died(status, limits)
     return _outcome(answer)
@@ -70,11 +75,11 @@ def _without_waiting(path: str, flags: int) -> int:
     return os.open(path, flags | os.O_NONBLOCK)
 
 
-async def _answer(file: io.FileIO, limits: Limits) -> tuple[bytes, int]:
+async def _answer(file: io.FileIO, limits: Limits, known: Mapping[str, Any]) -> tuple[bytes, int]:
     """What the reading process wrote, and how it ended."""
     most = limits.markdown_characters * _BYTES_A_CHARACTER + _ENVELOPE_BYTES
     with tempfile.TemporaryDirectory(prefix="answerline-extraction-") as directory:
-        async with _started(file, limits, directory) as process:
+        async with _started(file, limits, known, directory) as process:
             if process.stdout is None:
                 raise RuntimeError("the process was started without a pipe")
             written = bytearray()
@@ -90,10 +95,13 @@ async def _answer(file: io.FileIO, limits: Limits) -> tuple[bytes, int]:
 
 
 @contextlib.asynccontextmanager
-async def _started(file: io.FileIO, limits: Limits, directory: str) -> AsyncIterator[asyncio.subprocess.Process]:
+async def _started(
+    file: io.FileIO, limits: Limits, known: Mapping[str, Any], directory: str
+) -> AsyncIterator[asyncio.subprocess.Process]:
     """The reading process: no environment of ours, no descriptor but its own three, a group that ends as one."""
+    arguments = json.dumps(asdict(limits)), json.dumps(known)
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-P", "-B", "-m", "retrieval_sidecar.extraction", json.dumps(asdict(limits))),
+        *(sys.executable, "-P", "-B", "-m", "retrieval_sidecar.extraction", *arguments),
         stdin=file,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.DEVNULL,

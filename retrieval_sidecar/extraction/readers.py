@@ -13,18 +13,22 @@ from retrieval_sidecar.extraction.outcome import Extracted, ExtractionFailed, Re
 from retrieval_sidecar.extraction.text import storable
 
 
-def read(content: bytes, limits: Limits) -> Extracted:
+def read(content: bytes, limits: Limits, *, charset: str | None = None, page: bool = False) -> Extracted:
     """The text of a file, whatever it is.
+
+    Args:
+        charset: what a server's header says of it.
+        page: it is HTML, and only what the page is about is wanted.
 
     Raises:
         ExtractionFailed: it cannot be read or is over a limit.
     """
-    found = kind.binary_kind(content, limits)
+    found = None if page else kind.binary_kind(content, limits)
     if found is None:
         _check_size(content, "text", limits.text_bytes)
-        text = kind.read_text(content)
-        found = kind.text_kind(text)
-        document = _read_text(found, text, limits)
+        text = kind.read_text(content, charset)
+        found = Kind.HTML if page else kind.text_kind(text)
+        document = _read_page(text, limits) if page else _read_text(found, text, limits)
     elif found is Kind.PDF:
         _check_size(content, "PDF", limits.pdf_bytes)
         from retrieval_sidecar.extraction import pdf
@@ -42,6 +46,12 @@ def read(content: bytes, limits: Limits) -> Extracted:
         )
     title = storable(document.title or "").strip()
     return Extracted(title or None, markdown, found.value, document.pages)
+
+
+def _read_page(text: str, limits: Limits) -> Document:
+    from retrieval_sidecar.extraction import page
+
+    return page.read(text, limits)
 
 
 def _read_text(found: Kind, text: str, limits: Limits) -> Document:

@@ -29,7 +29,6 @@ class Reason(StrEnum):
     TYPE_REFUSED = "type_refused"
     TEXT_UNREADABLE = "text_unreadable"
     EMPTY = "empty"
-    NO_TEXT = "no_text"
 
 
 _RETRYABLE = frozenset({Reason.NOT_REACHABLE, Reason.SERVER_ERROR, Reason.TOO_SLOW, Reason.BROKEN_ANSWER})
@@ -81,10 +80,6 @@ _SENTENCES = {
         "The page's characters cannot be read, whatever encoding it claims; save it as UTF-8 and add it as a file."
     ),
     Reason.EMPTY: "The page is empty; check the address in a browser.",
-    Reason.NO_TEXT: (
-        "The page has no text of its own, as where a script writes it; "
-        "copy the text from a browser and add it as pasted text."
-    ),
 }
 
 

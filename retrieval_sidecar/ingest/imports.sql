@@ -95,12 +95,13 @@ select count(*) filter (where item_id is null), count(*) filter (where is_unchan
 from compared;
 
 -- name: begun
--- What an import is of, and how far it is.
+-- What an import is of, and how far it is; no row of one that was ended, by another content or a new request.
 select o.time_zone, s.base_id, r.bytes_read
 from ingest_run r
 join source s on s.organization_id = r.organization_id and s.source_id = r.source_id
 join organization o on o.organization_id = r.organization_id
-where r.organization_id = %(organization_id)s and r.run_id = %(run_id)s and r.source_id = %(source_id)s;
+where r.organization_id = %(organization_id)s and r.run_id = %(run_id)s and r.source_id = %(source_id)s
+    and r.status = 'running';
 
 -- name: take_ids
 -- Of these ids those that no earlier line of the run had; they are taken then.

@@ -81,6 +81,25 @@ join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.a
 join organization o on o.organization_id = s.organization_id
 left join embedding_space e on e.organization_id = s.organization_id and e.active;
 
+-- name: of_base
+-- All that an unknown caller, or a contact, may be told of one base, whatever agents select. No row: the base or the
+-- contact is not the organization's.
+select /*include scope_columns*/
+from (
+    select b.organization_id, array[b.base_id] as narrowed_base_ids, c.contact_id
+    from knowledge_base b
+    left join contact c on c.organization_id = b.organization_id and c.contact_id = %(contact_id)s
+    where b.organization_id = %(organization_id)s and b.base_id = %(base_id)s
+        and (%(contact_id)s::uuid is null or c.contact_id is not null)
+) s
+join organization o on o.organization_id = s.organization_id
+-- In an agent's place: no instructions, all knowledge.
+cross join lateral (
+    select s.organization_id, null::uuid as agent_id, o.default_language as language, null::text as region_code,
+        'selected' as instruction_scope_mode, 'all' as knowledge_scope_mode
+) a
+left join embedding_space e on e.organization_id = s.organization_id and e.active;
+
 -- name: snapshot
 -- What is selected, as the operator sees it; for the session's record.
 select

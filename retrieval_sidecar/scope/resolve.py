@@ -94,6 +94,14 @@ async def scope_of_agent(
     return await _resolve(connection, "of_agent", parameters, now)
 
 
+async def scope_of_base(
+    organization_id: UUID, base_id: UUID, contact_id: UUID | None, connection: Connection, now: datetime
+) -> Scope:
+    """All of one knowledge base that a contact, None for an unknown caller, may be told. Raises NotFound."""
+    parameters = {"organization_id": organization_id, "base_id": base_id, "contact_id": contact_id}
+    return await _resolve(connection, "of_base", parameters, now)
+
+
 async def _resolve(connection: Connection, name: str, parameters: dict[str, Any], now: datetime) -> Scope:
     async with connection.cursor(row_factory=dict_row) as cursor:
         await cursor.execute(_SQL[name], parameters)

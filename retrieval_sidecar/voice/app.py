@@ -11,14 +11,13 @@ from aiohttp import web
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import SidecarError
+from retrieval_sidecar.http.background import Background
+from retrieval_sidecar.http.problems import problem_documents
+from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
 from retrieval_sidecar.settings import Settings
-from retrieval_sidecar.text import languages
 from retrieval_sidecar.voice import sessions
-from retrieval_sidecar.voice.background import Background
 from retrieval_sidecar.voice.handlers import VoiceHandlers
-from retrieval_sidecar.voice.problems import problem_documents
-from retrieval_sidecar.voice.readiness import Readiness
 from retrieval_sidecar.voice.requests import MAX_BODY_BYTES
 
 log = structlog.get_logger()
@@ -54,13 +53,6 @@ def create_app(
         await pool.close()
         await probe.close()
 
-    async def embedder_loaded(_app: web.Application) -> AsyncIterator[None]:
-        # In the background: the process answers /livez at once, and /readyz when it can search.
-        loading = asyncio.create_task(_load(embedders, readiness))
-        yield
-        loading.cancel()
-        await embedders.close()
-
     async def watchdog(_app: web.Application) -> AsyncIterator[None]:
         watching = asyncio.create_task(
             _end_lost_sessions(pool, clock, timedelta(minutes=settings.session_idle_minutes))
@@ -70,19 +62,8 @@ def create_app(
         with suppress(asyncio.CancelledError):
             await watching
 
-    app.cleanup_ctx.extend([pool_open, embedder_loaded, watchdog])
+    app.cleanup_ctx.extend([pool_open, embedders_loaded(embedders, readiness), watchdog])
     return app
-
-
-async def _load(embedders: Embedders, readiness: Readiness) -> None:
-    try:
-        await embedders.start()
-        await asyncio.to_thread(languages.preload)
-    except SidecarError as error:
-        log.error("embedder cannot start", reason=str(error))  # noqa: TRY400 - the reason is all there is to it
-    else:
-        readiness.embedder_loaded = True
-        log.info("embedder loaded", models=embedders.models)
 
 
 async def _end_lost_sessions(pool: Pool, clock: Clock, idle: timedelta) -> None:

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
+from dataclasses import asdict
 from functools import partial
 from typing import Any, TypeVar
 from uuid import UUID
@@ -13,20 +14,24 @@ from contracts import pins
 from contracts.model import ContractModel
 from contracts.voice import (
     BootstrapRequest,
+    Checks,
     EndRequest,
     EventsRequest,
     Liveness,
     SearchRequest,
 )
+from contracts.voice import Readiness as Answer
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.deadline import Deadline
+from retrieval_sidecar.http.background import Background
+from retrieval_sidecar.http.readiness import Readiness
+from retrieval_sidecar.http.requests import read_body, read_id
+from retrieval_sidecar.http.responses import answer, contract
 from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
 from retrieval_sidecar.search.service import Clock, SearchService
 from retrieval_sidecar.voice import sessions
 from retrieval_sidecar.voice.answers import to_log_row, to_response
-from retrieval_sidecar.voice.background import Background
-from retrieval_sidecar.voice.readiness import Readiness
-from retrieval_sidecar.voice.requests import read_body, read_deadline, read_session_id
+from retrieval_sidecar.voice.requests import read_deadline
 from retrieval_sidecar.voice.search_log import SearchLog
 from retrieval_sidecar.voice.tokens import authenticate
 
@@ -73,12 +78,12 @@ class VoiceHandlers:
             async with self._pool.within(deadline) as connection:
                 return await sessions.bootstrap(connection, token_id, body, self._clock())
 
-        answer, created = await self._write(open_session(), deadline)
-        return _json(answer, status=201 if created else 200)
+        opened, created = await self._write(open_session(), deadline)
+        return answer(opened, status=201 if created else 200)
 
     async def search_knowledge(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
-        session_id = read_session_id(request)
+        session_id = read_id(request, "sessionId")
         body = await read_body(request, SearchRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
         outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
@@ -93,11 +98,11 @@ class VoiceHandlers:
             degraded=outcome.degraded,
             ms=round(outcome.total_ms, 1),
         )
-        return _json(to_response(outcome, has_parts=bool(body.sub_questions)))
+        return answer(to_response(outcome, has_parts=bool(body.sub_questions)))
 
     async def report_events(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
-        session_id = read_session_id(request)
+        session_id = read_id(request, "sessionId")
         body = await read_body(request, EventsRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
@@ -105,11 +110,11 @@ class VoiceHandlers:
             async with self._pool.within(deadline) as connection:
                 return await sessions.report_events(connection, key, body, self._clock())
 
-        return _json(await self._write(store(), deadline), status=202)
+        return answer(await self._write(store(), deadline), status=202)
 
     async def end_session(self, request: web.Request) -> web.Response:
         token_id, deadline = await self._authenticated(request)
-        session_id = read_session_id(request)
+        session_id = read_id(request, "sessionId")
         body = await read_body(request, EndRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
@@ -117,17 +122,24 @@ class VoiceHandlers:
             async with self._pool.within(deadline) as connection:
                 return await sessions.end(connection, key, body, self._clock())
 
-        return _json(await self._write(end(), deadline))
+        return answer(await self._write(end(), deadline))
 
     async def contract(self, _request: web.Request) -> web.Response:
-        return web.Response(body=pins.document(), content_type="application/yaml")
+        return contract("voice")
 
     async def livez(self, _request: web.Request) -> web.Response:
-        return _json(Liveness(status="ok"))
+        return answer(Liveness(status="ok"))
 
     async def readyz(self, _request: web.Request) -> web.Response:
-        readiness = await self._readiness.check()
-        return _json(readiness, status=200 if readiness.status == "ready" else 503)
+        found = await self._readiness.check()
+        pin = pins.voice()
+        ready = Answer(
+            status=found.status,
+            contract_version=pin.version,
+            contract_sha256=pin.sha256,
+            checks=Checks(**asdict(found)),
+        )
+        return answer(ready, status=200 if found.status == "ready" else 503)
 
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
         deadline = read_deadline(request)
@@ -146,7 +158,3 @@ class VoiceHandlers:
                 return await work
 
         return await asyncio.shield(self._background.start(bounded()))
-
-
-def _json(answer: ContractModel, *, status: int = 200) -> web.Response:
-    return web.Response(status=status, text=answer.to_wire(), content_type="application/json")

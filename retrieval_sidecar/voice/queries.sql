@@ -1,9 +1,3 @@
--- name: revision_exists
-select to_regclass('alembic_version') is not null;
-
--- name: revision
-select version_num from alembic_version;
-
 -- name: find_token
 select token_id, secret_sha256 from voice_token
 where token_id = %(token_id)s and revoked_at is null and expires_at > %(now)s;

@@ -7,8 +7,8 @@ import structlog
 
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.errors import SidecarError
+from retrieval_sidecar.http.background import Background
 from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
-from retrieval_sidecar.voice.background import Background
 
 log = structlog.get_logger()
 

@@ -1,22 +1,38 @@
-"""What the document shows as examples is what it allows."""
+"""What the documents show as examples is what they allow."""
 
 import json
 from collections.abc import Iterator
-from typing import Any
-from uuid import uuid4
+from dataclasses import dataclass
+from typing import Any, get_args
+from uuid import UUID
 
 import pytest
 from yaml import safe_load
 
 from contracts import pins
-from tests.support.contract_exchange import RequestSeen, ResponseSeen, voice_checker
+from tests.support.contract_exchange import RequestSeen, ResponseSeen, checker
 
-DOCUMENT: dict[str, Any] = safe_load(pins.document())
+NAMES: tuple[pins.Name, ...] = get_args(pins.Name)
+METHODS = ("get", "post", "patch", "delete")
+AN_ID = UUID(int=7, version=4)
+FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--x--\r\n'
 
 
-def resolved(node: dict[str, Any]) -> dict[str, Any]:
+@dataclass(frozen=True)
+class Exchange:
+    """A request and the response to it, one of which is shown in a document."""
+
+    name: pins.Name
+    asked: RequestSeen
+    answered: ResponseSeen | None = None
+
+    def __str__(self) -> str:
+        return f"{self.asked.method} {self.asked.path}"
+
+
+def resolved(document: dict[str, Any], node: dict[str, Any]) -> dict[str, Any]:
     """The node, or what its reference names within the document."""
-    target: Any = DOCUMENT
+    target: Any = document
     if "$ref" not in node:
         return node
     for step in node["$ref"].removeprefix("#/").split("/"):
@@ -24,45 +40,82 @@ def resolved(node: dict[str, Any]) -> dict[str, Any]:
     return dict(target)
 
 
-def examples(content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
+def examples(document: dict[str, Any], content: dict[str, Any]) -> Iterator[tuple[str, bytes]]:
     for media_type, described in content.items():
         for example in described.get("examples", {}).values():
-            yield media_type, json.dumps(resolved(example)["value"]).encode()
+            yield media_type, json.dumps(resolved(document, example)["value"]).encode()
 
 
-def asked(method: str, path: str, body: bytes = b"") -> RequestSeen:
-    headers = {"Authorization": "Bearer token", "Content-Type": "application/json"}
-    return RequestSeen(method.upper(), path.format(sessionId=uuid4()), headers, body)
+def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, Any]]]:
+    for path, described in document["paths"].items():
+        for method in METHODS:
+            if method in described:
+                yield method, path, described[method]
 
 
-REQUESTS = [
-    asked(method, path, body)
-    for path, operations in DOCUMENT["paths"].items()
-    for method, operation in operations.items()
-    for _, body in examples(operation.get("requestBody", {}).get("content", {}))
-]
-RESPONSES = [
-    (
-        next((r for r in REQUESTS if r.path.endswith(path.rpartition("}")[2])), asked(method, path)),
-        ResponseSeen(int(status), {"Content-Type": media_type, "Retry-After": "1"}, body),
-    )
-    for path, operations in DOCUMENT["paths"].items()
-    for method, operation in operations.items()
-    for status, response in operation["responses"].items()
-    for media_type, body in examples(resolved(response).get("content", {}))
-]
+def asked(method: str, path: str, body: bytes = b"", media_type: str = "application/json") -> RequestSeen:
+    headers = {"Authorization": "Bearer token", "X-API-Key": "key", "Content-Type": media_type}
+    return RequestSeen(method.upper(), path.format(sessionId=AN_ID, kb_id=AN_ID, source_id=AN_ID), headers, body)
 
 
-@pytest.mark.parametrize("request_seen", REQUESTS, ids=lambda seen: seen.path)
-def test_each_request_shown_is_allowed(request_seen: RequestSeen) -> None:
-    assert voice_checker().request_violations(request_seen) == []
+def requests(name: pins.Name) -> Iterator[Exchange]:
+    document = safe_load(pins.document(name))
+    for method, path, operation in operations(document):
+        content = resolved(document, operation.get("requestBody", {})).get("content", {})
+        for _, body in examples(document, content):
+            yield Exchange(name, asked(method, path, body))
+        if "multipart/form-data" in content:
+            yield Exchange(name, asked(method, path, FORM, "multipart/form-data; boundary=x"))
 
 
-@pytest.mark.parametrize(("request_seen", "response_seen"), RESPONSES)
-def test_each_response_shown_is_allowed(request_seen: RequestSeen, response_seen: ResponseSeen) -> None:
-    assert voice_checker().response_violations(request_seen, response_seen) == []
+REQUESTS = [exchange for name in NAMES for exchange in requests(name)]
 
 
-def test_there_are_examples_of_all_that_a_worker_asks() -> None:
-    posts = [operations for operations in DOCUMENT["paths"].values() if "post" in operations]
-    assert len({seen.path.rpartition("/")[2] for seen in REQUESTS}) == len(posts)
+def responses(name: pins.Name) -> Iterator[Exchange]:
+    document = safe_load(pins.document(name))
+    good = {(each.asked.method, each.asked.path): each.asked for each in REQUESTS if each.name == name}
+    for method, path, operation in operations(document):
+        request = asked(method, path)
+        request = good.get((request.method, request.path), request)
+        for status, response in operation["responses"].items():
+            for media_type, body in examples(document, resolved(document, response).get("content", {})):
+                headers = {"Content-Type": media_type, "Retry-After": "1"}
+                yield Exchange(name, request, ResponseSeen(int(status), headers, body))
+
+
+RESPONSES = [exchange for name in NAMES for exchange in responses(name)]
+
+
+@pytest.mark.parametrize("exchange", REQUESTS, ids=str)
+def test_each_request_shown_is_allowed(exchange: Exchange) -> None:
+    assert checker(exchange.name).request_violations(exchange.asked) == []
+
+
+@pytest.mark.parametrize("exchange", RESPONSES, ids=str)
+def test_each_response_shown_is_allowed(exchange: Exchange) -> None:
+    assert exchange.answered is not None
+    assert checker(exchange.name).response_violations(exchange.asked, exchange.answered) == []
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_there_are_examples_of_all_that_a_client_sends(name: pins.Name) -> None:
+    document = safe_load(pins.document(name))
+    sending = {path for _, path, operation in operations(document) if "requestBody" in operation}
+    assert len({each.asked.path for each in REQUESTS if each.name == name}) == len(sending)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_object_is_closed_and_every_text_that_is_sent_has_an_end(name: pins.Name) -> None:
+    document = safe_load(pins.document(name))
+    for title, schema in document["components"]["schemas"].items():
+        if schema.get("type") == "object":
+            assert schema.get("additionalProperties") is False, title
+    for method, path, operation in operations(document):
+        content = resolved(document, operation.get("requestBody", {})).get("content", {})
+        for described in content.values():
+            schema = resolved(document, described["schema"])
+            assert schema["additionalProperties"] is False, (method, path)
+            for field, given in schema["properties"].items():
+                of = resolved(document, given)
+                bounded = {"maxLength", "maximum", "format", "enum", "pattern", "maxItems"} & of.keys()
+                assert bounded or of["type"] in ("object", "boolean"), (method, path, field)

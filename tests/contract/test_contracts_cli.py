@@ -68,9 +68,10 @@ class Copy:
             text = text.replace(old, new, 1)
         self.document.write_text(text, "utf-8")
 
-    def version(self, version: str) -> None:
-        text = self.document.read_text("utf-8")
-        self.document.write_text(re.sub(r"^  version: .*$", f"  version: {version}", text, count=1, flags=re.MULTILINE))
+    def version(self, version: str, *, of: str = "voice") -> None:
+        document = self.folder / f"{of}.openapi.yaml"
+        text = document.read_text("utf-8")
+        document.write_text(re.sub(r"^  version: .*$", f"  version: {version}", text, count=1, flags=re.MULTILINE))
 
     def git(self, *arguments: str) -> None:
         identity = ("-c", "user.name=Ada", "-c", "user.email=ada@example.com")
@@ -83,6 +84,7 @@ def first_pin(tmp_path_factory: pytest.TempPathFactory) -> Copy:
     ignored = shutil.ignore_patterns("__pycache__", "pinned", "pins.toml")
     shutil.copytree(ROOT / "contracts", made.folder, ignore=ignored)
     made.version("1.0.0")
+    made.version("1.0.0", of="management")
     made.succeeds("pin")
     made.succeeds("generate")
     return made
@@ -96,6 +98,7 @@ def copy(first_pin: Copy, tmp_path: Path) -> Copy:
 
 def test_what_is_pinned_and_generated_passes(copy: Copy) -> None:
     assert "voice.openapi.yaml 1.0.0: in order" in copy.succeeds("check", CI="true")
+    assert "management.openapi.yaml 1.0.0: in order" in copy.succeeds("check", CI="true")
     assert "voice.py is current" in copy.succeeds("generate", "--check")
     assert "pinned as it stands" in copy.succeeds("pin")
     assert "nothing before it is pinned" in copy.succeeds("diff")
@@ -137,6 +140,7 @@ def test_an_addition_needs_a_minor(copy: Copy) -> None:
     copy.succeeds("generate")
     assert "in order" in copy.succeeds("check", CI="true")
     assert sorted(kept.name for kept in (copy.folder / "pinned").iterdir()) == [
+        "management-1.0.0.openapi.yaml",
         "voice-1.0.0.openapi.yaml",
         "voice-1.1.0.openapi.yaml",
     ]
@@ -166,11 +170,39 @@ def test_check_sees_a_breaking_edit_that_was_pinned_by_hand(copy: Copy) -> None:
 @NEEDS_OASDIFF
 def test_diff_tells_changes_and_marks_breaking_ones(copy: Copy) -> None:
     copy.edit(BREAKING, ADDITION)
-    told = copy.succeeds("diff", "--against", "1.0.0").splitlines()
+    *told, other = copy.succeeds("diff", "--against", "1.0.0").splitlines()
     assert told[0] == "voice.openapi.yaml since 1.0.0:"
     assert [line.split()[0] for line in told[1:]] == ["BREAKING", "change"]
-    assert told[1:] == copy.succeeds("diff").splitlines()[1:]
+    assert other == "management.openapi.yaml since 1.0.0: no change."
+    assert told[1:] == copy.succeeds("diff").splitlines()[1:-1]
     assert "0.9.0 is not pinned; there are: 1.0.0" in copy.fails("diff", "--against", "0.9.0")
+
+
+@NEEDS_OASDIFF
+def test_a_version_that_one_document_has_is_compared_with_of_that_one(copy: Copy) -> None:
+    copy.edit(ADDITION)
+    copy.version("1.1.0")
+    copy.succeeds("pin")
+    assert copy.succeeds("diff", "--against", "1.1.0").strip() == "voice.openapi.yaml since 1.1.0: no change."
+
+
+def test_an_edit_of_the_other_document_fails_too(copy: Copy) -> None:
+    other = copy.folder / "management.openapi.yaml"
+    other.write_text(other.read_text("utf-8") + "# later\n")
+    assert "management.openapi.yaml was edited since 1.0.0 was pinned" in copy.fails("check")
+    kept = copy.folder / "pinned" / "management-1.0.0.openapi.yaml"
+    kept.unlink()
+    assert "management-1.0.0.openapi.yaml is not what was pinned" in copy.fails("check")
+
+
+@NEEDS_OASDIFF
+def test_pinning_one_document_leaves_the_others_pin(copy: Copy) -> None:
+    voice, _, management = (copy.folder / "pins.toml").read_text("utf-8").partition("[management]")
+    copy.version("1.0.1")
+    copy.succeeds("pin")
+    now = (copy.folder / "pins.toml").read_text("utf-8").partition("[management]")
+    assert now[0] != voice
+    assert now[2] == management
 
 
 @NEEDS_OASDIFF
@@ -272,5 +304,6 @@ def hand_pin(copy: Copy, version: str) -> None:
     content = copy.document.read_bytes()
     (copy.folder / "pinned" / f"voice-{version}.openapi.yaml").write_bytes(content)
     toml = copy.folder / "pins.toml"
-    text = toml.read_text("utf-8").replace('version = "1.0.0"', f'version = "{version}"')
-    toml.write_text(f'{text}"{version}" = "{digest(content)}"\n')
+    voice, head, others = toml.read_text("utf-8").partition("\n[management]")
+    voice = voice.replace('version = "1.0.0"', f'version = "{version}"')
+    toml.write_text(f'{voice}"{version}" = "{digest(content)}"\n{head}{others}')

@@ -1,4 +1,4 @@
-"""Every exchange of a test is held against the voice contract, errors included.
+"""Every exchange of a test is held against its contract, errors included.
 
 A test's fake sidecar takes `contract_checked_middleware(exchanges)` into its application, where
 `exchanges` is the fixture `contract_exchanges`, which fails the test at its end. A client of the
@@ -8,6 +8,7 @@ real sidecar takes `contract_checked_client_middleware()` into its session, whic
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from email.parser import BytesParser
 from functools import cache
 from typing import Any, NoReturn, TypeVar
 
@@ -25,10 +26,13 @@ from openapi_core.validation.schemas.exceptions import InvalidSchemaValue
 from pydantic import ValidationError
 from yaml import safe_load
 
-from contracts import pins
-from contracts.voice import Problem
+from contracts import management, pins, voice
 
 _PROBLEM = "application/problem+json"
+_PROBLEMS: dict[pins.Name, type[voice.Problem | management.Problem]] = {
+    "voice": voice.Problem,
+    "management": management.Problem,
+}
 
 
 class ContractViolationError(AssertionError):
@@ -43,6 +47,7 @@ class RequestSeen:
     path: str
     headers: Mapping[str, str] = field(default_factory=dict)
     body: bytes = b""
+    query: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -60,14 +65,16 @@ class ContractChecker:
     What the document does not name (path, method, status, content type, property) is a violation.
     """
 
-    def __init__(self, document: bytes) -> None:
+    def __init__(self, name: pins.Name) -> None:
+        self._problem = _PROBLEMS[name]
         self._api = OpenAPI.from_dict(
-            safe_load(document),
+            safe_load(pins.document(name)),
             config=Config(
                 extra_media_type_deserializers={
                     "application/json": _read_json,
                     _PROBLEM: _read_json,
                     "application/yaml": _read_text,
+                    "multipart/form-data": _read_form,
                 }
             ),
         )
@@ -85,10 +92,10 @@ class ContractChecker:
         """
         errors = list(self._api.iter_response_errors(_CoreRequest(request), _CoreResponse(response)))
         if any(isinstance(error, PathNotFound | OperationNotFound) for error in errors):
-            return _not_a_refusal(response)
+            return self._not_a_refusal(response)
         violations = _described(errors)
         if _media_type(response.headers) == _PROBLEM:
-            violations += _problem_violations(response)
+            violations += self._problem_violations(response)
         if response.status < 400:
             unfit = self.request_violations(request)
             violations += [f"success in spite of the request's {violation}" for violation in unfit]
@@ -103,11 +110,32 @@ class ContractChecker:
         violations = self.response_violations(request, response)
         _fail_on(violations, f"response {response.status} to {request.method} {request.path}")
 
+    def _problem_violations(self, response: ResponseSeen) -> list[str]:
+        try:
+            problem = self._problem.from_wire(response.body)
+        except ValidationError as error:
+            return [f"body is no problem document: {error.errors()[0]['msg']}"]
+        if problem.status != response.status:
+            return [f"problem document says status {problem.status}"]
+        return []
+
+    def _not_a_refusal(self, response: ResponseSeen) -> list[str]:
+        if response.status not in (404, 405):
+            return ["status is not 404 or 405, but the contract has no such operation"]
+        if _media_type(response.headers) != _PROBLEM:
+            return ["content type is not application/problem+json"]
+        return self._problem_violations(response)
+
 
 @cache
+def checker(name: pins.Name) -> ContractChecker:
+    """The checker of a contract, built once."""
+    return ContractChecker(name)
+
+
 def voice_checker() -> ContractChecker:
-    """The checker of the voice contract, built once."""
-    return ContractChecker(pins.document())
+    """The checker of the voice contract."""
+    return checker("voice")
 
 
 @dataclass
@@ -139,16 +167,16 @@ def contract_checked_middleware(exchanges: ContractExchanges) -> Middleware:
     the client gets a 500 for it. A handler that is cancelled has no response to check; one that
     fails is a fault of the test's.
     """
-    checker = voice_checker()
+    contract = voice_checker()
 
     @web.middleware
     async def middleware(request: web.Request, handler: Handler) -> web.StreamResponse:
         seen = RequestSeen(request.method, request.path, request.headers, await request.read())
         try:
-            checker.assert_request(seen)
+            contract.assert_request(seen)
             response = await _answer(handler, request)
             if _BROKEN not in response:
-                checker.assert_response(seen, _seen_response(response))
+                contract.assert_response(seen, _seen_response(response))
         except ContractViolationError as violation:
             exchanges.violations.append(str(violation))
             return web.Response(status=500, text="The exchange did not fit the contract.")
@@ -160,15 +188,15 @@ def contract_checked_middleware(exchanges: ContractExchanges) -> Middleware:
     return middleware
 
 
-def contract_checked_client_middleware() -> ClientMiddlewareType:
+def contract_checked_client_middleware(name: pins.Name = "voice") -> ClientMiddlewareType:
     """A middleware for `ClientSession` that raises on a response that the contract forbids."""
-    checker = voice_checker()
+    contract = checker(name)
 
     async def middleware(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         body = await request.body.as_bytes() if isinstance(request.body, Payload) else request.body
-        seen = RequestSeen(request.method, request.url.path, request.headers, body)
+        seen = RequestSeen(request.method, request.url.path, request.headers, body, request.url.query)
         response = await handler(request)
-        checker.assert_response(seen, ResponseSeen(response.status, response.headers, await response.read()))
+        contract.assert_response(seen, ResponseSeen(response.status, response.headers, await response.read()))
         return response
 
     return middleware
@@ -197,8 +225,11 @@ class _CoreRequest:
         self.path = seen.path
         self.body = seen.body or None
         headers = CIMultiDict(seen.headers)
-        self.content_type = headers.get("Content-Type", "").lower()
-        self.parameters = RequestParameters(header=headers)
+        media_type, semicolon, parameters = headers.get("Content-Type", "").partition(";")
+        # A form's boundary is itself in any case; a character set is the same in every.
+        is_form = media_type.lower().startswith("multipart/")
+        self.content_type = media_type.lower() + semicolon + (parameters if is_form else parameters.lower())
+        self.parameters = RequestParameters(header=headers, query=dict(seen.query))
 
 
 class _CoreResponse:
@@ -222,6 +253,20 @@ def _read_text(body: bytes, **_parameters: str) -> str:
     return body.decode("utf-8")
 
 
+def _read_form(body: bytes, *, boundary: str = "", **_parameters: str) -> dict[str, Any]:
+    """The parts of a form by name, bytes as characters; one of a name that came twice is a list."""
+    head = f'Content-Type: multipart/form-data; boundary="{boundary}"\r\n\r\n'.encode()
+    parts: dict[str, Any] = {}
+    for part in BytesParser().parsebytes(head + body).walk():
+        if part.is_multipart():
+            continue
+        name = str(part.get_param("name", header="Content-Disposition"))
+        content = part.get_payload(decode=True)
+        assert isinstance(content, bytes)
+        parts[name] = [parts[name]] if name in parts else content.decode("latin-1")
+    return parts
+
+
 def _described(errors: Iterable[Exception]) -> list[str]:
     return [_describe(error) for error in errors]
 
@@ -238,24 +283,6 @@ def _describe(error: Exception) -> str:
 
 def _media_type(headers: Mapping[str, str]) -> str:
     return CIMultiDict(headers).get("Content-Type", "").partition(";")[0].strip().lower()
-
-
-def _problem_violations(response: ResponseSeen) -> list[str]:
-    try:
-        problem = Problem.from_wire(response.body)
-    except ValidationError as error:
-        return [f"body is no problem document: {error.errors()[0]['msg']}"]
-    if problem.status != response.status:
-        return [f"problem document says status {problem.status}"]
-    return []
-
-
-def _not_a_refusal(response: ResponseSeen) -> list[str]:
-    if response.status not in (404, 405):
-        return ["status is not 404 or 405, but the contract has no such operation"]
-    if _media_type(response.headers) != _PROBLEM:
-        return ["content type is not application/problem+json"]
-    return _problem_violations(response)
 
 
 def _fail_on(violations: list[str], exchange: str) -> None:

@@ -94,11 +94,11 @@ class VoiceClient:
         sent = {"Authorization": f"Bearer {self.token}", "Content-Type": "application/json"}
         data = raw if raw is not None else json.dumps(body).encode()
         async with self.http.post(self.url + path, data=io.BytesIO(data), headers=sent | (headers or {})) as response:
-            return await _read(response)
+            return await read_answer(response)
 
     async def get(self, path: str) -> Answer:
         async with self.http.get(self.url + path) as response:
-            return await _read(response)
+            return await read_answer(response)
 
     async def open(self, called: str, caller: str | None = None, **fields: Any) -> Session:
         """Bootstrap a call; fails the test unless a session comes of it."""
@@ -110,7 +110,7 @@ class VoiceClient:
         return Session(self, answer.body)
 
 
-async def _read(response: aiohttp.ClientResponse) -> Answer:
+async def read_answer(response: aiohttp.ClientResponse) -> Answer:
     is_json = response.content_type.endswith("json")
     body = await response.json(content_type=None) if is_json else await response.text()
     return Answer(response.status, body, dict(response.headers))

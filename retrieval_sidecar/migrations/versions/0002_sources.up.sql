@@ -16,6 +16,9 @@ alter table source
     add column processed_at timestamptz,
     add check ((error_code is null) = (error is null));
 
+-- What waits to be read, of all organizations: each sweep of the jobs looks here for what the queue has lost.
+create index source_processing on source (organization_id, source_id) where is_processing;
+
 -- What was uploaded, in pieces, as it came: sidecars keep nothing on their own disks, and any of them may read it again.
 create table source_part (
     organization_id uuid not null,

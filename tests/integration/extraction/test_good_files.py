@@ -3,12 +3,14 @@
 import datetime as dt
 import io
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import openpyxl
 import pytest
 
 from retrieval_sidecar.extraction.outcome import Extracted
+from retrieval_sidecar.extraction.process import extract
 from tests.support.files import office, pdf
 
 Extract = Callable[..., Coroutine[Any, Any, Extracted]]
@@ -233,3 +235,23 @@ async def test_a_document_with_macros_is_text_like_any_other(read: Extract) -> N
         more={"word/vbaProject.bin": b"\0" * 64},
     )
     assert (await read(content)).markdown == "hours 9–18"
+
+
+async def test_a_page_is_read_for_what_it_is_about(tmp_path: Path) -> None:
+    page = (
+        "<html><head><title>Часы | Магазин</title></head><body><nav><a href=/>Главная</a></nav>"
+        "<main><h1>Часы работы</h1><p>"
+        + "Мы открыты с понедельника по пятницу, с девяти до семнадцати часов. " * 5
+        + "</p></main><footer>© 2026</footer></body>"
+    )
+    path = tmp_path / "page"
+    path.write_bytes(page.encode("cp1251"))
+    found = await extract(path, charset="windows-1251", page=True)
+    assert found.markdown.startswith("# Часы работы\n\nМы открыты с понедельника по пятницу, с девяти")
+    assert (found.title, found.media_type) == ("Часы работы", "text/html")
+
+
+async def test_a_text_is_in_the_charset_that_its_server_says(tmp_path: Path) -> None:
+    path = tmp_path / "text"
+    path.write_bytes("Æble øl".encode("iso-8859-1"))
+    assert (await extract(path, charset="iso-8859-1")).markdown == "Æble øl"

@@ -7,12 +7,14 @@ import io
 import stat
 import zipfile
 from collections.abc import Callable, Coroutine
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from retrieval_sidecar.extraction.limits import MB, Limits
 from retrieval_sidecar.extraction.outcome import Extracted, ExtractionFailed, Reason
+from retrieval_sidecar.extraction.process import extract
 from tests.support.files import office, pdf
 
 Extract = Callable[..., Coroutine[Any, Any, Extracted]]
@@ -276,3 +278,11 @@ async def test_a_link_in_a_zip_leads_nowhere(read: Extract) -> None:
         link.create_system, link.external_attr = 3, (stat.S_IFLNK | 0o777) << 16
         archive.writestr(link, "/etc/passwd")
     assert (await read(file.getvalue())).markdown == "hours 9–18"
+
+
+async def test_a_page_that_would_take_minutes_costs_its_reader_only(tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    path.write_bytes(b"<table>" + b"<tr><td>a<td>b" * (5 * MB // 16))
+    with pytest.raises(ExtractionFailed) as caught:
+        await extract(path, Limits(seconds=2), page=True)
+    assert caught.value.reason is Reason.TOO_SLOW

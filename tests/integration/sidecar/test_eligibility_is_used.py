@@ -38,6 +38,10 @@ MAINTENANCE = {
     ("ingest/queries.sql", "facts_by_key"): "the same",
     ("ingest/queries.sql", "add_vectors"): "writes them",
     ("ingest/queries.sql", "refresh_facts"): "brings them up to date",
+    ("sources/queries.sql", "bases"): "counts",
+    ("sources/queries.sql", "sources"): "counts",
+    ("sources/queries.sql", "texts_of_source"): "returns the keys of kept vectors",
+    ("sources/queries.sql", "forget_texts"): "removes kept vectors that no passage uses",
     ("ingest/queries.sql", "passages_of_source"): "returns ids of passages whose columns are brought up to date",
     ("ingest/queries.sql", "passages_of_items"): "the same",
     ("ingest/queries.sql", "refresh_facts_of"): "brings those up to date",
@@ -49,6 +53,11 @@ MAINTENANCE = {
     ("partitions/queries.sql", "count_vectors"): "counts",
     ("partitions/queries.sql", "has_rows_elsewhere"): "says whether there are any",
     ("partitions/queries.sql", "remove_rows_elsewhere"): "removes copies that no search reads any more",
+}
+
+# Statements that show passages to those who manage them, whom no caller is: all of what is theirs, closed or not.
+OPERATORS = {
+    ("sources/queries.sql", "passages_of_source"): "what became of a source, for those who may edit it",
 }
 
 # Parts of the search, which reach passages through what is allowed alone: by this in their text.
@@ -71,7 +80,9 @@ def statements() -> dict[tuple[str, str], str]:
 
 
 def reading_passages() -> dict[tuple[str, str], str]:
-    return {place: body for place, body in statements().items() if READS.search(body) and place not in PARTS}
+    return {
+        place: body for place, body in statements().items() if READS.search(body) and place not in PARTS | OPERATORS
+    }
 
 
 @pytest.mark.parametrize("place", PARTS, ids=lambda place: place[1])
@@ -115,6 +126,14 @@ def test_maintenance_returns_no_content() -> None:
     for place in MAINTENANCE:
         _, _, returned = statements()[place].partition("returning")
         assert returned.strip() in ("", "passage_id;"), place
+
+
+@pytest.mark.parametrize("place", OPERATORS, ids=lambda place: place[1])
+def test_what_operators_see_is_of_one_organization_and_no_call_asks_for_it(place: tuple[str, str]) -> None:
+    assert re.search(r"where \w+\.organization_id = %\(organization_id\)s", statements()[place])
+    for package in ("search", "voice", "scope"):
+        for path in (PRODUCT / package).rglob("*.py"):
+            assert "retrieval_sidecar.sources" not in path.read_text(encoding="utf-8"), path
 
 
 def test_the_predicate_is_written_once_and_has_all_its_conditions() -> None:

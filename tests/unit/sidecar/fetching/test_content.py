@@ -2,8 +2,9 @@
 
 import pytest
 
+from retrieval_sidecar.extraction.charsets import charset_of
 from retrieval_sidecar.fetching import PageFailure, Reason
-from retrieval_sidecar.fetching.content import MediaType, charset_of, identify
+from retrieval_sidecar.fetching.content import MediaType, identify
 
 PDF = b"%PDF-1.7\n%\xe2\xe3\xcf\xd3\n1 0 obj\n"
 RUSSIAN = (
@@ -106,6 +107,10 @@ def test_a_codec_that_is_no_charset_of_the_web_is_not_used(label: str) -> None:
 def test_a_text_of_seven_bits_may_be_what_it_claims() -> None:
     text = "営業時間は九時から十七時までです。"
     assert text.encode("iso-2022-jp").decode(str(charset_of(text.encode("iso-2022-jp"), "iso-2022-jp"))) == text
+
+
+def test_a_page_that_can_be_read_to_its_own_claim_is_not_in_utf_16() -> None:
+    assert charset_of(b'<meta charset="utf-16"><p>We are open.') == "utf-8"
 
 
 def test_bytes_that_no_charset_decodes_are_unreadable() -> None:

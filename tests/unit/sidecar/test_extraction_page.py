@@ -1,11 +1,10 @@
 """The main text of pages: what stays, what goes, and what ends in a sentence instead."""
 
-from pathlib import Path
-
 import pytest
 
-from retrieval_sidecar.fetching import PageFailure, Reason
-from retrieval_sidecar.fetching.main_text import MainText, main_text
+from retrieval_sidecar.extraction.limits import Limits
+from retrieval_sidecar.extraction.outcome import Extracted, ExtractionFailed, Reason
+from retrieval_sidecar.extraction.readers import read as read_content
 
 HELP_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <title>Returns and refunds | Bluefinch Help</title><style>p { color: red }</style>
@@ -30,18 +29,17 @@ HELP_PAGE = """<!doctype html><html lang="en"><head><meta charset="utf-8">
 <footer><p>© 2026 Bluefinch. <a href="/privacy">Privacy notice</a></p></footer></body></html>"""
 
 
-def read(directory: Path, page: str | bytes, charset: str | None = None) -> MainText:
-    path = directory / "page.html"
-    path.write_bytes(page if isinstance(page, bytes) else page.encode())
-    return main_text(path, charset)
+def read(page: str | bytes, charset: str | None = None) -> Extracted:
+    content = page if isinstance(page, bytes) else page.encode()
+    return read_content(content, Limits(), charset=charset, page=True)
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> MainText:
-    return read(tmp_path, HELP_PAGE)
+def page() -> Extracted:
+    return read(HELP_PAGE)
 
 
-def test_the_title_is_the_page_s_own(page: MainText) -> None:
+def test_the_title_is_the_page_s_own(page: Extracted) -> None:
     assert page.title == "Returns and refunds"
 
 
@@ -57,11 +55,11 @@ def test_the_title_is_the_page_s_own(page: MainText) -> None:
         "2. Hand it in at a post office",
     ],
 )
-def test_headings_and_lists_are_kept(page: MainText, line: str) -> None:
+def test_headings_and_lists_are_kept(page: Extracted, line: str) -> None:
     assert line in page.markdown.splitlines()
 
 
-def test_tables_are_kept(page: MainText) -> None:
+def test_tables_are_kept(page: Extracted) -> None:
     rows = [
         [cell.strip() for cell in line.strip("| ").split("|")] for line in page.markdown.splitlines() if "|" in line
     ]
@@ -85,33 +83,33 @@ def test_tables_are_kept(page: MainText) -> None:
         "Tue 10-18",
     ],
 )
-def test_no_answer_is_lost(page: MainText, text: str) -> None:
+def test_no_answer_is_lost(page: Extracted, text: str) -> None:
     assert text in page.markdown
 
 
 @pytest.mark.parametrize("text", ["Home", "Shop", "Shipping costs", "Privacy", "scripted", "color", "key=x", "tel:"])
-def test_menus_scripts_and_links_are_left_out(page: MainText, text: str) -> None:
+def test_menus_scripts_and_links_are_left_out(page: Extracted, text: str) -> None:
     assert text not in page.markdown
 
 
-def test_the_same_page_is_read_the_same_way(tmp_path: Path, page: MainText) -> None:
-    assert [read(tmp_path, HELP_PAGE) for _ in range(3)] == [page] * 3
+def test_the_same_page_is_read_the_same_way(page: Extracted) -> None:
+    assert [read(HELP_PAGE) for _ in range(3)] == [page] * 3
 
 
-def test_a_short_page_is_read_whole(tmp_path: Path) -> None:
-    text = read(tmp_path, "<html><title>Hours</title><body><p>We are open Monday to Friday, 9 to 17.</p>")
-    assert text == ("Hours", "We are open Monday to Friday, 9 to 17.")
+def test_a_short_page_is_read_whole() -> None:
+    text = read("<html><title>Hours</title><body><p>We are open Monday to Friday, 9 to 17.</p>")
+    assert (text.title, text.markdown) == ("Hours", "We are open Monday to Friday, 9 to 17.")
 
 
-def test_a_page_without_a_title_has_none(tmp_path: Path) -> None:
-    assert read(tmp_path, "<html><body><p>We are open Monday to Friday, 9 to 17.</p>").title is None
+def test_a_page_without_a_title_has_none() -> None:
+    assert read("<html><body><p>We are open Monday to Friday, 9 to 17.</p>").title is None
 
 
 @pytest.mark.parametrize("encoding", ["windows-1256", "utf-8", "utf-16"])
-def test_arabic_is_read_in_its_own_charset(tmp_path: Path, encoding: str) -> None:
+def test_arabic_is_read_in_its_own_charset(encoding: str) -> None:
     text = "يمكنك إرجاع المنتج خلال شهر من تاريخ الاستلام، واسترداد المبلغ كاملا من أي فرع."
     page = f"<!doctype html><html dir=rtl><title>الإرجاع</title><body><h1>الإرجاع</h1><p>{text}</p>".encode(encoding)
-    found = read(tmp_path, page, encoding)
+    found = read(page, encoding)
     assert found.title == "الإرجاع"
     assert text in found.markdown
 
@@ -124,16 +122,16 @@ def test_arabic_is_read_in_its_own_charset(tmp_path: Path, encoding: str) -> Non
         "<!doctype html><html><body><img src=a.png></body></html>",
     ],
 )
-def test_a_page_without_text_says_so(tmp_path: Path, page: str) -> None:
-    with pytest.raises(PageFailure) as caught:
-        read(tmp_path, page)
+def test_a_page_without_text_says_so(page: str) -> None:
+    with pytest.raises(ExtractionFailed) as caught:
+        read(page)
     assert caught.value.reason is Reason.NO_TEXT
 
 
-def test_bytes_that_are_no_text_say_so(tmp_path: Path) -> None:
-    with pytest.raises(PageFailure) as caught:
-        read(tmp_path, b"\xef\xbb\xbf\xff\xfe\xff")
-    assert caught.value.reason is Reason.TEXT_UNREADABLE
+def test_bytes_that_are_no_text_say_so() -> None:
+    with pytest.raises(ExtractionFailed) as caught:
+        read(b"\xef\xbb\xbf\xff\xfe\xff")
+    assert caught.value.reason is Reason.NOT_TEXT
 
 
 @pytest.mark.parametrize(
@@ -150,13 +148,13 @@ def test_bytes_that_are_no_text_say_so(tmp_path: Path) -> None:
     ],
     ids=["divs", "inline", "tables", "attributes", "characters", "entities", "twice", "comments"],
 )
-def test_a_hostile_page_yields_text_or_a_sentence(tmp_path: Path, page: str) -> None:
-    found = outcome(tmp_path, page)
+def test_a_hostile_page_yields_text_or_a_sentence(page: str) -> None:
+    found = outcome(page)
     assert found is Reason.NO_TEXT or "root:" not in found
 
 
-def outcome(directory: Path, page: str) -> str | Reason:
+def outcome(page: str) -> str | Reason:
     try:
-        return read(directory, page).markdown
-    except PageFailure as failure:
+        return read(page).markdown
+    except ExtractionFailed as failure:
         return failure.reason

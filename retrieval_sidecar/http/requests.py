@@ -1,0 +1,72 @@
+"""What handlers read from a request, each part checked against the contract."""
+
+from collections.abc import Sequence
+from typing import TypeVar
+from uuid import UUID
+
+from aiohttp import web
+from aiohttp.web_protocol import RequestPayloadError
+from pydantic import ValidationError
+
+from contracts.model import ContractModel
+from retrieval_sidecar.deadline import Deadline
+from retrieval_sidecar.errors import FieldProblem, InvalidRequest, PayloadTooLarge, UnsupportedMedia
+
+# An answer is short however long the request was.
+_MAX_PROBLEMS, _MAX_FIELD_NAME = 20, 200
+
+Model = TypeVar("Model", bound=ContractModel)
+
+
+def read_id(request: web.Request, name: str) -> UUID:
+    """The id that stands in the path under this name. Raises InvalidRequest."""
+    text = request.match_info[name]
+    try:
+        parsed = UUID(text)
+    except ValueError:
+        parsed = None
+    if parsed is None or str(parsed) != text.lower():
+        raise InvalidRequest.of(name, "must be a UUID")
+    return parsed
+
+
+def refuse_parameters(request: web.Request, *known: str) -> None:
+    """Raise InvalidRequest for what the address asks beside these, and for one of these that is asked twice."""
+    unknown = [
+        FieldProblem(name[:_MAX_FIELD_NAME], "is not a parameter") for name in request.query if name not in known
+    ]
+    twice = [FieldProblem(name, "may be given once") for name in known if len(request.query.getall(name, [])) > 1]
+    if problems := dict.fromkeys(unknown + twice):
+        raise InvalidRequest(list(problems)[:_MAX_PROBLEMS])
+
+
+async def read_body(request: web.Request, model: type[Model], deadline: Deadline) -> Model:
+    """The body as a contract model.
+
+    Raises:
+        InvalidRequest: naming each field, the first twenty of them.
+        UnsupportedMedia, PayloadTooLarge, DeadlineExceeded: as they say.
+    """
+    if request.content_type != "application/json":
+        raise UnsupportedMedia
+    if (request.charset or "utf-8").lower() not in ("utf-8", "utf8"):
+        raise UnsupportedMedia
+    refuse_parameters(request)
+    try:
+        async with deadline.enforced():
+            body = await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise PayloadTooLarge(request.client_max_size) from None
+    except RequestPayloadError:
+        raise InvalidRequest.of("body", "cannot be read as its Content-Encoding says") from None
+    try:
+        return model.from_wire(body)
+    except ValidationError as error:
+        raise InvalidRequest(_problems(error)) from None
+
+
+def _problems(error: ValidationError) -> Sequence[FieldProblem]:
+    return [
+        FieldProblem(".".join(map(str, problem["loc"]))[:_MAX_FIELD_NAME] or "body", problem["msg"])
+        for problem in error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_PROBLEMS]
+    ]

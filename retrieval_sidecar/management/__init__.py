@@ -1,0 +1,1 @@
+"""The management API: what operators do with their organization's knowledge."""

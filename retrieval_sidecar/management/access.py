@@ -1,0 +1,95 @@
+"""Who may do what: each operation stands behind a key that holds and has its permission."""
+
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+
+import structlog
+from aiohttp import web
+
+from retrieval_sidecar.errors import Forbidden, InvalidRequest, TooManyRequests, Unauthorized
+from retrieval_sidecar.management.keys import (
+    Caller,
+    Permission,
+    authenticate,
+    invalid_key,
+    looks_like_key,
+    parse_key,
+)
+from retrieval_sidecar.management.throttle import Throttle
+from retrieval_sidecar.management.transactions import Transactions
+from retrieval_sidecar.search.service import Clock
+
+log = structlog.get_logger()
+
+_HEADER = "X-API-Key"
+# What people call a key when they put it where it does not belong.
+_NAMES_OF_KEYS = frozenset({"x-api-key", "api-key", "api_key", "apikey", "key", "token", "access_token"})
+
+Handler = Callable[[web.Request, Caller], Awaitable[web.StreamResponse]]
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """One operation of the contract; its path is below the API's."""
+
+    method: str
+    path: str
+    permission: Permission
+    handler: Handler
+
+
+class Access:
+    """Lets requests through to operations.
+
+    A key that holds is never locked out by others who fail from its address: only failures with that key's own id are
+    refused unseen, and failures of an address are told to wait instead of to show a key.
+    """
+
+    def __init__(self, transactions: Transactions, clock: Clock, of_key: Throttle, of_address: Throttle) -> None:
+        self._transactions = transactions
+        self._clock = clock
+        self._of_key = of_key
+        self._of_address = of_address
+
+    def route(self, base: str, operation: Operation) -> web.RouteDef:
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            caller = await self._caller(request)
+            if not caller.may(operation.permission):
+                raise Forbidden(operation.permission)
+            return await operation.handler(request, caller)
+
+        # Not from a GET to a HEAD: the contract has none.
+        options = {"allow_head": False} if operation.method == "GET" else {}
+        return web.RouteDef(operation.method, base + operation.path, guarded, options)
+
+    async def _caller(self, request: web.Request) -> Caller:
+        """Who asks.
+
+        Raises:
+            InvalidRequest: the key stands in the address.
+            Unauthorized: none that holds.
+            TooManyRequests: none that holds, again and again.
+        """
+        for name, value in request.query.items():
+            if name.lower() in _NAMES_OF_KEYS or looks_like_key(value):
+                raise InvalidRequest.of(
+                    _HEADER, "must be sent as a header: an address is logged on its way. Revoke a key that was in one"
+                )
+        values = request.headers.getall(_HEADER, [])
+        key = parse_key(values[0]) if len(values) == 1 else None
+        address = request.remote
+        who = (address, key.ids if key else None)
+        if wait_s := self._of_key.wait_s(who):
+            raise TooManyRequests(wait_s)
+        try:
+            if key is None:
+                raise invalid_key()
+            return await self._transactions.read(lambda connection: authenticate(connection, key, self._clock()))
+        except Unauthorized:
+            wait_s = self._of_address.wait_s(address)
+            self._of_key.failed(who)
+            self._of_address.failed(address)
+            log.warning("key refused", key_id=str(key.ids[-1]) if key else None, address=address)
+            if wait_s:
+                raise TooManyRequests(wait_s) from None
+            raise

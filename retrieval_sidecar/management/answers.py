@@ -1,0 +1,142 @@
+"""From what there is to what the contract says of it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from typing import Any
+from uuid import UUID
+
+from contracts import management as wire
+from retrieval_sidecar.search.answer_text import cut
+from retrieval_sidecar.search.ranking import Ranked
+from retrieval_sidecar.search.relevance import GIVEN
+from retrieval_sidecar.search.service import Outcome
+from retrieval_sidecar.sources.bases import Base
+from retrieval_sidecar.sources.sources import Rejection, Run, Source, SourcePassage
+
+_MAX_AGENTS = 100
+_MAX_TEXT = 2000
+
+Origin = tuple[UUID, UUID, str]
+"""The base, the source and its name."""
+
+
+def to_base(base: Base) -> wire.KnowledgeBase:
+    return wire.KnowledgeBase(
+        id=base.base_id,
+        name=base.name,
+        source_count=base.sources,
+        item_count=base.items,
+        chunk_count=base.passages,
+        characters=base.characters,
+        agent_count=len(base.agents),
+        agents=[wire.AgentReference(id=each.agent_id, name=each.name) for each in base.agents[:_MAX_AGENTS]],
+    )
+
+
+def to_source(source: Source, rejections: Sequence[Rejection] | None = None) -> wire.Source:
+    return wire.Source(
+        id=source.source_id,
+        kb_id=source.base_id,
+        kind=source.kind,
+        name=source.name,
+        url=source.url,
+        content_type=source.content_type,
+        size=source.size_bytes,
+        status=source.status,
+        is_searchable=source.is_searchable,
+        error=source.error,
+        error_code=source.error_code,
+        item_count=source.items,
+        chunk_count=source.passages,
+        characters=source.characters,
+        created_at=_utc(source.created_at),
+        created_by=source.created_by,
+        processed_at=_utc(source.processed_at) if source.processed_at else None,
+        reading=_reading(source.run, rejections) if source.run else None,
+    )
+
+
+def to_passage(passage: SourcePassage) -> wire.Passage:
+    return wire.Passage(
+        item_id=passage.item_id,
+        chunk_index=passage.position[1],
+        title=passage.title,
+        heading=passage.heading or None,
+        language=passage.language,
+        text=cut(passage.content, _MAX_TEXT),
+    )
+
+
+def to_search(outcome: Outcome, origins: Mapping[UUID, Origin], limit: int) -> wire.SearchResponse:
+    """What a call would be given, in its order; then what came near, as far as there is room."""
+    given = [found.ranked for found in outcome.results]
+    ids = {each.candidate.passage_id for each in given}
+    rest = [each for each in outcome.considered if each.candidate.passage_id not in ids]
+    # An item that was deleted since has no origin any more.
+    results = [
+        _result(each, origins, relevant=relevant)
+        for ranking, relevant in ((given, True), (rest, False))
+        for each in ranking
+        if each.candidate.is_instruction or each.candidate.id in origins
+    ]
+    return wire.SearchResponse(
+        status=outcome.status,
+        results=results[:limit],
+        degraded=outcome.degraded,
+        min_score=GIVEN,
+        latency_ms=round(outcome.total_ms, 1),
+        embed_ms=round(outcome.embed_ms, 1),
+        search_ms=round(outcome.search_ms, 1),
+    )
+
+
+def known_by(source: Source) -> dict[str, Any]:
+    """What the audit log keeps of a source."""
+    return {
+        "kb_id": str(source.base_id),
+        "kind": source.kind,
+        "name": source.name,
+        "size": source.size_bytes,
+    }
+
+
+def _utc(time: datetime) -> datetime:
+    """A time as the contract has it, whatever zone the database's server is set to."""
+    return time.astimezone(UTC)
+
+
+def _reading(run: Run, rejections: Sequence[Rejection] | None) -> wire.Reading:
+    return wire.Reading(
+        status=run.status,
+        started_at=_utc(run.started_at),
+        ended_at=_utc(run.ended_at) if run.ended_at else None,
+        lines_read=run.lines_read,
+        created=run.created,
+        updated=run.updated,
+        unchanged=run.unchanged,
+        rejected=run.rejected,
+        texts_embedded=run.texts_embedded,
+        texts=run.texts,
+        rejections=None
+        if rejections is None
+        else [wire.Rejection(line=each.line, field=each.field, reason=each.reason) for each in rejections],
+    )
+
+
+def _result(ranked: Ranked, origins: Mapping[UUID, Origin], *, relevant: bool) -> wire.SearchResult:
+    candidate = ranked.candidate
+    base_id, source_id, source_name = (None, None, None) if candidate.is_instruction else origins[candidate.id]
+    return wire.SearchResult(
+        type="instruction" if candidate.is_instruction else "knowledge",
+        kb_id=base_id,
+        source_id=source_id,
+        source_name=source_name,
+        id=candidate.id,
+        chunk_index=candidate.chunk_index,
+        title=candidate.title,
+        language=candidate.language,
+        text=cut(candidate.content, _MAX_TEXT),
+        score=round(ranked.relevance, 4),
+        keyword=round(candidate.words, 4),
+        relevant=relevant,
+    )
