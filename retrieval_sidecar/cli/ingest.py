@@ -16,7 +16,7 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from retrieval_sidecar.cli.following import follow
-from retrieval_sidecar.cli.outcomes import SHOWN_REJECTIONS, Outcome, report
+from retrieval_sidecar.cli.outcomes import SHOWN_REJECTIONS, Outcome, print_json, report
 from retrieval_sidecar.cli.shared import app, connected, describe, err, fail, out, read_settings, run
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import SidecarError
@@ -114,11 +114,13 @@ def status(
     """List the sources, what has become of each, and why."""
     found = run(_status(_quiet_settings(), organization, base))
     if as_json:
-        out.print_json(data=[{"base": base.name} | asdict(source) for base, source in found], default=str)
+        print_json([{"base": base.name} | asdict(source) for base, source in found])
         return
     table = Table(box=None, pad_edge=False)
     for heading in ("base", "name", "kind", "status", "items", "passages", "id", "why"):
-        table.add_column(heading, justify="right" if heading in ("items", "passages") else "left", overflow="fold")
+        is_count = heading in ("items", "passages")
+        # An id is there to be copied.
+        table.add_column(heading, justify="right" if is_count else "left", overflow="fold", no_wrap=heading == "id")
     for each, source in found:
         shown = source.status + ("" if source.is_searchable or source.status != "failed" else ", not searchable")
         values = (each.name, source.name, source.kind, shown, f"{source.items:,}", f"{source.passages:,}")

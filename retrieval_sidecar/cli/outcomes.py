@@ -1,7 +1,8 @@
 """What became of things that were to be added or read again, for people and for machines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from datetime import datetime
 from typing import Any
 
 import typer
@@ -41,10 +42,15 @@ class Outcome:
         return found | {"rejections": [asdict(each) for each in self.rejections]}
 
 
+def print_json(found: Sequence[Mapping[str, Any]]) -> None:
+    """Print something for machines; times as ISO 8601 has them."""
+    out.print_json(data=found, default=lambda value: value.isoformat() if isinstance(value, datetime) else str(value))
+
+
 def report(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
     """Say what has become of each; exit status 1 if one has failed."""
     if as_json:
-        out.print_json(data=[each.to_json() for each in outcomes], default=str)
+        print_json([each.to_json() for each in outcomes])
     else:
         for each in outcomes:
             _print(each)
@@ -55,27 +61,38 @@ def report(outcomes: Sequence[Outcome], *, as_json: bool) -> None:
 def _print(outcome: Outcome) -> None:
     source = outcome.source
     if source is None:
-        err.print(f"{outcome.given}: not added. {outcome.error}", style="red", markup=False)
+        err.print(f"{outcome.given}: not added. {outcome.error}", style="red", markup=False, soft_wrap=True)
         return
     where = f"{source.name} ({source.source_id})"
     if source.status == "failed":
         still = " What it yielded before still answers." if source.is_searchable else ""
-        err.print(f"{where}: failed, {source.error_code}. {source.error}{still}", style="red", markup=False)
+        err.print(
+            f"{where}: failed, {source.error_code}. {source.error}{still}", style="red", markup=False, soft_wrap=True
+        )
         return
     if source.status == "processing":
-        out.print(f"{where}: waits for retrieval-sidecar work", markup=False)
+        out.print(f"{where}: waits for retrieval-sidecar work", markup=False, soft_wrap=True)
         return
-    yielded = f"{source.items:,} items, {source.passages:,} passages"
+    yielded = f"{_count(source.items, 'item')}, {_count(source.passages, 'passage')}"
     if source.kind == "jsonl" and source.run is not None and outcome.has_changed:
         counts = source.run
         yielded += (
             f"; {counts.lines_read:,} lines: {counts.created:,} created, {counts.updated:,} updated,"
             f" {counts.unchanged:,} unchanged, {counts.rejected:,} rejected"
         )
-    out.print(f"{where}: ready{'' if outcome.has_changed else ', unchanged'}; {yielded}", markup=False)
+    out.print(f"{where}: ready{'' if outcome.has_changed else ', unchanged'}; {yielded}", markup=False, soft_wrap=True)
     for rejection in outcome.rejections:
-        err.print(f"  line {rejection.line}: {rejection.field}: {rejection.reason}", style="yellow", markup=False)
+        err.print(
+            f"  line {rejection.line}: {rejection.field}: {rejection.reason}",
+            style="yellow",
+            markup=False,
+            soft_wrap=True,
+        )
     if source.run is not None:
         more = source.run.rejected - len({rejection.line for rejection in outcome.rejections})
         if outcome.rejections and more > 0:
             err.print(f"  and {more:,} more lines", style="yellow")
+
+
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

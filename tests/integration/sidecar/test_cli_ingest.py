@@ -70,7 +70,7 @@ async def test_what_is_added_is_worked_on_here_where_nobody_else_does_and_again_
     paths = [str(tmp_path / "hours.md"), str(tmp_path / "prices.docx")]
     first = await sidecar(empty_database, "ingest", *paths, "--base", "Shop")
     assert first.returncode == 0, first.stderr
-    assert first.stdout.count("ready; 1 items, 1 passages") == 2
+    assert first.stdout.count("ready; 1 item, 1 passage") == 2
     assert await rows(empty_database, "select name from knowledge_base") == [("Shop",)]
     again = await sidecar(empty_database, "ingest", *paths, "--json")
     found = json.loads(again.stdout)
