@@ -8,21 +8,10 @@ from typing import Final
 from livekit.agents import Agent
 
 from contracts.voice import Bootstrap, DynamicInstruction, InlineKnowledge
-from worker.messages import line
+from worker.messages import line, name_of
 from worker.search_knowledge import KnowledgeTool
 
 _TEMPLATE: Final = Template((files("worker") / "instructions.md").read_text("utf-8"))
-_LANGUAGES: Final = {
-    "ar": "Arabic",
-    "de": "German",
-    "en": "English",
-    "es": "Spanish",
-    "fr": "French",
-    "kk": "Kazakh",
-    "ru": "Russian",
-    "tr": "Turkish",
-    "ur": "Urdu",
-}
 _NO_HANDOFF: Final = (
     "You cannot put calls through. If the caller asks for a person, say so, and that they can call"
     " back during opening hours."
@@ -62,7 +51,7 @@ def compose(bootstrap: Bootstrap, language: str) -> str:
     number = bootstrap.agent.handoff_number
     inline = bootstrap.inline_knowledge
     return _TEMPLATE.substitute(
-        language=_LANGUAGES.get(language, f"the language with the ISO 639 code {language}"),
+        language=name_of(language) or f"the language with the ISO 639 code {language}",
         and_inline=" and from the knowledge at the end of this text" if inline else "",
         handoff=_HANDOFF.format(number=number) if number else _NO_HANDOFF,
         agent_prompt=bootstrap.agent.prompt.strip(),

@@ -133,7 +133,7 @@ class Call:
         ids = SessionIds(bootstrap.session_id, bootstrap.org_id, bootstrap.agent.agent_id)
         language = language_of_call(bootstrap)
         asks_in = None if self._settings.stt_language == "auto" else language
-        deps = CallDeps(client, ids, Timeline(client, ids), language, asks_in)
+        deps = CallDeps(client, ids, Timeline(client, ids), language, asks_in, region_code=bootstrap.agent.region_code)
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)

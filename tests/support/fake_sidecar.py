@@ -89,6 +89,13 @@ class FakeSidecar:
         """Status and reason of each end that was told."""
         return [(end.status, end.reason) for end in self.ends]
 
+    async def searched_times(self, number: int) -> None:
+        """Wait until so many searches have arrived."""
+        async with asyncio.timeout(5):
+            while len(self.searches) < number:
+                self.searching.clear()
+                await self.searching.wait()
+
     def app(self) -> web.Application:
         """The application of one server."""
         app = web.Application(middlewares=[contract_checked_middleware(self.exchanges), _authorized])

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 from uuid import uuid4
 
 from livekit.agents import APIConnectOptions, APIError
@@ -34,10 +34,23 @@ class Call:
 
 
 @dataclass(frozen=True)
+class Calls:
+    """Several calls of tools in one completion."""
+
+    calls: tuple[Call, ...]
+
+    def __init__(self, *calls: Call) -> None:
+        object.__setattr__(self, "calls", calls)
+
+
+@dataclass(frozen=True)
 class Fail:
     """A failure of the provider's, whose text quotes what the caller said."""
 
     text: str = "provider failed"
+
+
+Step: TypeAlias = Say | Call | Calls | Fail
 
 
 def search(query: str, **more: Any) -> Call:
@@ -48,10 +61,14 @@ def search(query: str, **more: Any) -> Call:
 class ScriptedLLM(LLM[Any]):
     """Each completion is the next step of the script; it ends with a fixed sentence."""
 
-    def __init__(self, *steps: Say | Call | Fail) -> None:
+    def __init__(self, *steps: Step) -> None:
         super().__init__()
         self._steps = list(steps)
         self.prompts: list[ChatContext] = []
+
+    def then(self, *steps: Step) -> None:
+        """Go on by these steps."""
+        self._steps += steps
 
     def chat(self, *, chat_ctx: ChatContext, tools: list[Tool] | None = None, **options: Any) -> LLMStream:
         self.prompts.append(chat_ctx.copy())
@@ -64,7 +81,7 @@ class _Stream(LLMStream):
     def __init__(
         self,
         llm: LLM[Any],
-        step: Say | Call | Fail,
+        step: Step,
         chat_ctx: ChatContext,
         tools: Sequence[Tool],
         conn_options: APIConnectOptions,
@@ -80,5 +97,8 @@ class _Stream(LLMStream):
         if isinstance(step, Say):
             delta.content = step.text
         else:
-            delta.tool_calls = [FunctionToolCall(name=step.name, arguments=step.arguments, call_id=uuid4().hex)]
+            calls = step.calls if isinstance(step, Calls) else (step,)
+            delta.tool_calls = [
+                FunctionToolCall(name=call.name, arguments=call.arguments, call_id=uuid4().hex) for call in calls
+            ]
         self._event_ch.send_nowait(ChatChunk(id=uuid4().hex, delta=delta))
