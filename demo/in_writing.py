@@ -58,7 +58,7 @@ async def _hold_call(client: SidecarClient, settings: Settings, planned: Planned
             turn_end_max_s=settings.turn_end_max_s,
         )
         conversation = Conversation(session, deps, settings.silence_s, lambda _ending: None)
-        await session.start(PhoneAgent(bootstrap, deps.language, get_knowledge_tools()))
+        await session.start(PhoneAgent(bootstrap, deps, get_knowledge_tools(), conversation, settings.reply_s))
         try:
             held.greeting_heard = True
             for question in planned.questions:

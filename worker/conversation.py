@@ -1,11 +1,10 @@
 """The talking part of a call: the session as we set it, what it reports, trouble and silence."""
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 import structlog
@@ -21,18 +20,16 @@ from contracts import voice as wire
 from worker.call import CallDeps
 from worker.messages import line
 from worker.providers import CONNECT_OPTIONS, Providers
+from worker.reply import code_of
 from worker.sidecar_client import TerminalStatus
 from worker.text import storable
 from worker.timeline import now
 
 _LONGEST_TURN: Final = 8000  # the contract's limit
 _FAILURES_TO_GIVE_UP: Final = 3
-_SOURCES: Final[dict[str, Literal["stt", "llm", "tts", "realtime"]]] = {
-    "stt_error": "stt",
-    "llm_error": "llm",
-    "tts_error": "tts",
-    "realtime_model_error": "realtime",
-}
+Source: TypeAlias = Literal["stt", "llm", "tts", "realtime"]
+# Failures of the other two are dealt with where the agent speaks.
+_SOURCES: Final[dict[str, Source]] = {"stt_error": "stt", "realtime_model_error": "realtime"}
 
 log = structlog.get_logger(__name__)
 
@@ -64,7 +61,7 @@ def open_session(
             "interruption": {"mode": "vad"},
         },
         aec_warmup_duration=None,
-        max_tool_steps=2,
+        max_tool_steps=3,
         user_away_timeout=silence_s,
         conn_options=CONNECT_OPTIONS,
     )
@@ -82,7 +79,8 @@ class Conversation:
     ) -> None:
         self._session, self._deps = session, deps
         self._silence_s, self._hang_up = silence_s, hang_up
-        self._failures = 0
+        self._failures: dict[str, int] = {}
+        self._given_up = False
         self._silence: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         session.on("conversation_item_added", self._on_item)
@@ -100,8 +98,8 @@ class Conversation:
         if not isinstance(message, ChatMessage) or message.role not in {"user", "assistant"}:
             return
         by_caller = message.role == "user"
-        if "llm_node_ttft" in message.metrics:
-            self._failures = 0
+        if by_caller:
+            self._deps.fallback.text = None  # it answers what was asked before
         latency = message.metrics.get("e2e_latency")
         self._deps.timeline.add(
             wire.TurnEvent(
@@ -114,17 +112,30 @@ class Conversation:
             )
         )
 
+    def model(self, source: str, code: str | None) -> str | None:
+        """Take a failure of a model's, or `None` for a success, and give the words to say in its place.
+
+        There are none where the call is given up: then it is said why.
+        """
+        if code is None:
+            self._failures.pop(source, None)
+            return None
+        kind = cast("Source", source)
+        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
+        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=kind, code=code))
+        self._failures[source] = self._failures.get(source, 0) + 1
+        if self._failures[source] >= _FAILURES_TO_GIVE_UP:
+            if not self._given_up:
+                self._given_up = True
+                self._start(self._give_up())
+            return None
+        return self._deps.fallback.text or line("call.trouble", self._deps.language)
+
     def _on_error(self, event: ErrorEvent) -> None:
         source = _SOURCES.get(getattr(event.error, "type", ""))
         if source is None or event.error.recoverable:
-            return  # it is being tried again
-        code = _code_of(event.error.error)
-        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
-        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
-        self._failures += 1
-        if self._failures >= _FAILURES_TO_GIVE_UP:
-            self._start(self._give_up())
-        elif source != "tts":  # which could not say it
+            return  # it is being tried again, or dealt with elsewhere
+        if self.model(source, code_of(event.error.error)):
             self._session.say(line("call.trouble", self._deps.language))
 
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
@@ -143,9 +154,14 @@ class Conversation:
         self._hang_up(Ending("completed", "caller_silent"))
 
     async def _give_up(self) -> None:
-        """No model answers: apologise and hang up, for nobody can be asked to take the call yet."""
-        self._deps.timeline.add(wire.HandoffEvent(id=uuid4(), at=now(), reason="outage", outcome="failed"))
-        await self._session.say(line("call.out_of_order", self._deps.language), allow_interruptions=False)
+        """No model answers: put the caller through to a person, or apologise and hang up."""
+        language = self._deps.language
+        if self._deps.handoff.possible:
+            await self._session.say(line("handoff.connecting", language), allow_interruptions=False)
+        if await self._deps.handoff.put_through("outage"):
+            self._hang_up(Ending("transferred", "transferred"))
+            return
+        await self._session.say(line("call.out_of_order", language), allow_interruptions=False)
         self._hang_up(Ending("failed", "outage"))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -153,10 +169,3 @@ class Conversation:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _code_of(error: Exception) -> str:
-    """A short code of a provider's error: the HTTP status where there is one, else its type."""
-    status = getattr(error, "status_code", -1)
-    code = f"http_{status}" if isinstance(status, int) and status > 0 else type(error).__name__
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", code)[:64]

@@ -6,8 +6,9 @@ from datetime import UTC, datetime
 from typing import Final
 from uuid import uuid4
 
+import aiohttp
 import structlog
-from livekit import rtc
+from livekit import api, rtc
 from livekit.agents import (
     AgentSession,
     AutoSubscribe,
@@ -21,15 +22,18 @@ from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 from contracts.voice import Bootstrap, InlineEvent
 from worker.agent import Announcement, PhoneAgent
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
+from worker.canned import CannedVoice
 from worker.conversation import Conversation, Ending, open_session
 from worker.deadline import Deadline
-from worker.errors import DispatchError, NotFoundError, SidecarError
+from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
+from worker.handoff import Handoff
 from worker.messages import line
 from worker.providers import CONNECT_OPTIONS, open_providers
 from worker.search_knowledge import get_knowledge_tools
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.timeline import Timeline, now
+from worker.transfer_to_person import get_handoff_tools
 
 SETTINGS: Final = "settings"
 _CALL: Final = "call"
@@ -133,7 +137,17 @@ class Call:
         ids = SessionIds(bootstrap.session_id, bootstrap.org_id, bootstrap.agent.agent_id)
         language = language_of_call(bootstrap)
         asks_in = None if self._settings.stt_language == "auto" else language
-        deps = CallDeps(client, ids, Timeline(client, ids), language, asks_in, region_code=bootstrap.agent.region_code)
+        timeline = Timeline(client, ids)
+        deps = CallDeps(
+            client,
+            ids,
+            timeline,
+            language,
+            asks_in,
+            region_code=bootstrap.agent.region_code,
+            handoff=Handoff(bootstrap.agent.handoff_number, self._transfer, timeline.add),
+            canned=CannedVoice(language),
+        )
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
@@ -149,8 +163,35 @@ class Call:
         )
         session.on("close", self._on_session_closed)
         self._conversation = Conversation(session, deps, silence_s, self.hang_up)
-        agent = PhoneAgent(bootstrap, language, get_knowledge_tools())
+        tools = [*get_knowledge_tools(), *get_handoff_tools(deps)]
+        agent = PhoneAgent(bootstrap, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+
+    async def _transfer(self, number: str) -> None:
+        """Ask the telephone side to move the caller to that number (SIP REFER), and wait for its answer.
+
+        Raises:
+            HandoffRefusedError: when it does not.
+        """
+        caller = self._caller
+        if caller is None or caller.kind != rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+            raise HandoffRefusedError("not_a_phone")
+        to = number if number.startswith(("sip:", "sips:", "tel:")) else f"tel:{number.replace(' ', '')}"
+        try:
+            async with asyncio.timeout(self._settings.transfer_s):
+                await self._ctx.transfer_sip_participant(caller, to, play_dialtone=True)
+        except TimeoutError:
+            raise self._refused_by("timeout") from None
+        except api.TwirpError as error:
+            status = error.metadata.get("sip_status_code")
+            raise self._refused_by(f"sip_{status}" if status else error.code) from None
+        except aiohttp.ClientError:
+            raise self._refused_by("connection") from None
+        self.hang_up(Ending("transferred", "transferred"))
+
+    def _refused_by(self, code: str) -> HandoffRefusedError:
+        log.warning("transfer_refused", code=code)
+        return HandoffRefusedError(code)
 
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
@@ -163,7 +204,7 @@ class Call:
             conn_options=CONNECT_OPTIONS,
         )
         await session.start(
-            Announcement(),
+            Announcement(language, _Unwell()),
             room=self._ctx.room,
             room_options=self._room(listen=False),
             record=False,
@@ -186,6 +227,8 @@ class Call:
 
     def _on_participant_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         if self._caller and participant.identity == self._caller.identity:
+            if self._deps and self._deps.handoff.under_way:
+                return  # most likely moved already: the answer to the transfer says how the call ended
             hung_up = participant.disconnect_reason in _HUNG_UP
             self.hang_up(Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost"))
 
@@ -222,6 +265,16 @@ class Call:
         )
         if isinstance(ended, SidecarError):
             log.error("end_not_reported", code=ended.code)
+
+
+class _Unwell:
+    """Takes note of a voice that fails while one sentence is said; there is nothing else to do."""
+
+    def model(self, source: str, code: str | None) -> str | None:
+        """Log the failure."""
+        if code:
+            log.warning("provider_failed", source=source, code=code)
+        return None
 
 
 def _somebody_answers(room: rtc.Room) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from livekit.agents import AgentSession
-from livekit.agents.voice.run_result import RunResult
 
 from tests.integration.worker.conftest import QUESTION, TextCall, ask
 from tests.support.fake_sidecar import FakeSidecar, answering, found, hanging, in_turn, nothing, passage, refusing
@@ -22,7 +21,7 @@ PARTS = ["What is the door code?", "When is the lab open?"]
 
 async def outputs(session: AgentSession[CallDeps], words: str = QUESTION) -> list[dict[str, Any]]:
     """All that the tool gave the model in this turn."""
-    result: RunResult[None] = await session.run(user_input=words)
+    result: Any = await session.run(user_input=words)
     return [json.loads(event.item.output) for event in result.events if event.type == "function_call_output"]
 
 
