@@ -73,6 +73,7 @@ class Call:
         self._deps: CallDeps | None = None
         self._conversation: Conversation | None = None
         self._ending: Ending | None = None
+        self._left: Ending | None = None
         self._refused = False
 
     async def answer(self) -> None:
@@ -191,6 +192,8 @@ class Call:
 
     def _refused_by(self, code: str) -> HandoffRefusedError:
         log.warning("transfer_refused", code=code)
+        if self._left:
+            self.hang_up(self._left)
         return HandoffRefusedError(code)
 
     async def _announce(self, key: str, reason: str) -> None:
@@ -227,10 +230,12 @@ class Call:
 
     def _on_participant_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         if self._caller and participant.identity == self._caller.identity:
-            if self._deps and self._deps.handoff.under_way:
-                return  # most likely moved already: the answer to the transfer says how the call ended
             hung_up = participant.disconnect_reason in _HUNG_UP
-            self.hang_up(Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost"))
+            left = Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost")
+            if self._deps and self._deps.handoff.under_way:
+                self._left = left  # or was moved already: the answer to the transfer says which
+            else:
+                self.hang_up(left)
 
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))

@@ -20,6 +20,7 @@ from tests.support.fake_sidecar import (
     refusing,
 )
 from tests.support.scripted_llm import Call, Fail, Say, ScriptedLLM, search
+from worker.messages import line
 
 PERSON = "+1 555 010 1999"
 TRANSFER = Call("{}", name="transfer_to_person")
@@ -171,7 +172,7 @@ async def test_a_person_is_offered_when_the_knowledge_is_away(
     ("error", "ending", "last"),
     [
         (None, ("transferred", "transferred"), "I'll put you through to a person. One moment."),
-        (refused("486"), ("failed", "outage"), "I'm sorry, we can't take your call just now. Please try again later. Goodbye."),
+        (refused("486"), ("failed", "outage"), line("call.out_of_order", "en")),
     ],
 )  # fmt: skip
 async def test_models_that_are_away_put_the_caller_through_or_say_goodbye(
