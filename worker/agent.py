@@ -18,7 +18,7 @@ from contracts.voice import Bootstrap, DynamicInstruction, InlineKnowledge
 from worker.audible import audible
 from worker.call import CallDeps
 from worker.canned import CannedVoice
-from worker.messages import line, name_of
+from worker.messages import name_of
 from worker.reply import Chunk, reply, with_notes
 
 _TEMPLATE: Final = Template((files("worker") / "instructions.md").read_text("utf-8"))
@@ -46,11 +46,11 @@ class Health(Protocol):
 class PhoneAgent(Agent):
     """Greets the caller, and answers from the knowledge; no turn of its ends in silence."""
 
-    def __init__(self, bootstrap: Bootstrap, deps: CallDeps, tools: list[Any], health: Health, reply_s: float) -> None:
-        super().__init__(
-            instructions=compose(bootstrap, deps.language, can_transfer=deps.handoff.possible), tools=tools
-        )
-        self._greeting = bootstrap.agent.greeting.strip() or line("greeting", deps.language)
+    def __init__(
+        self, prompt: str, greeting: str, deps: CallDeps, tools: list[Any], health: Health, reply_s: float
+    ) -> None:
+        super().__init__(instructions=prompt, tools=tools)
+        self._greeting = greeting
         self._deps, self._health, self._reply_s = deps, health, reply_s
         self._preparing: asyncio.Task[None] | None = None
 

@@ -13,14 +13,17 @@ from livekit.agents.llm import ChatMessage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
+    FunctionToolsExecutedEvent,
     UserStateChangedEvent,
 )
 
 from contracts import voice as wire
 from worker.call import CallDeps
-from worker.messages import line
+from worker.grounding import TurnJudge
+from worker.messages import content_words, keys, line
 from worker.providers import CONNECT_OPTIONS, Providers
 from worker.reply import code_of
+from worker.search_knowledge import NAME
 from worker.sidecar_client import TerminalStatus
 from worker.text import storable
 from worker.timeline import now
@@ -76,6 +79,7 @@ class Conversation:
         deps: CallDeps,
         silence_s: float,
         hang_up: Callable[[Ending], None],
+        prompt: str = "",
     ) -> None:
         self._session, self._deps = session, deps
         self._silence_s, self._hang_up = silence_s, hang_up
@@ -83,12 +87,16 @@ class Conversation:
         self._given_up = False
         self._silence: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
+        self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
         session.on("conversation_item_added", self._on_item)
+        session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
         session.on("user_state_changed", self._on_user_state)
 
     async def aclose(self) -> None:
-        """Stop what is still to be said."""
+        """Stop what is still to be said, and judge the last turn."""
+        self._count(unsearched=self._judge.ended())
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -98,19 +106,35 @@ class Conversation:
         if not isinstance(message, ChatMessage) or message.role not in {"user", "assistant"}:
             return
         by_caller = message.role == "user"
+        text = storable(message.text_content or "")
         if by_caller:
             self._deps.fallback.text = None  # it answers what was asked before
+            self._count(unsearched=self._judge.caller_said(text))
+        else:
+            self._judge.agent_said(text)
         latency = message.metrics.get("e2e_latency")
         self._deps.timeline.add(
             wire.TurnEvent(
                 id=uuid4(),
                 at=datetime.fromtimestamp(message.created_at, UTC),
                 role="caller" if by_caller else "agent",
-                text=storable(message.text_content or "")[:_LONGEST_TURN],
+                text=text[:_LONGEST_TURN],
                 interrupted=None if by_caller else message.interrupted,
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
         )
+
+    def _on_tools(self, event: FunctionToolsExecutedEvent) -> None:
+        for call, output in event.zipped():
+            if call.name == NAME and output:
+                self._judge.searched(output.output)
+
+    def _count(self, *, unsearched: bool) -> None:
+        """Put on the timeline that a turn was answered without the search that it needed."""
+        if unsearched:
+            log.info("answered_without_search", session_id=str(self._deps.ids.session_id))
+            event = wire.ErrorEvent(id=uuid4(), at=now(), source="worker", code="answered_without_search")
+            self._deps.timeline.add(event)
 
     def model(self, source: str, code: str | None) -> str | None:
         """Take a failure of a model's, or `None` for a success, and give the words to say in its place.

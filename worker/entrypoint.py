@@ -20,7 +20,7 @@ from livekit.agents import (
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
 from contracts.voice import Bootstrap, InlineEvent
-from worker.agent import Announcement, PhoneAgent
+from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
 from worker.canned import CannedVoice
 from worker.conversation import Conversation, Ending, open_session
@@ -163,9 +163,11 @@ class Call:
             turn_end_max_s=self._settings.turn_end_max_s,
         )
         session.on("close", self._on_session_closed)
-        self._conversation = Conversation(session, deps, silence_s, self.hang_up)
+        prompt = compose(bootstrap, language, can_transfer=deps.handoff.possible)
+        self._conversation = Conversation(session, deps, silence_s, self.hang_up, prompt)
         tools = [*get_knowledge_tools(), *get_handoff_tools(deps)]
-        agent = PhoneAgent(bootstrap, deps, tools, self._conversation, self._settings.reply_s)
+        greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
+        agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
 
     async def _transfer(self, number: str) -> None:
