@@ -72,7 +72,8 @@ class PhoneAgent(Agent):
         """The model's reply, or words in its place."""
         patience = min(self._reply_s, max(_LEAST_S, _ANSWERED_S - _seconds_since_caller(chat_ctx)))
         chunks = Agent.default.llm_node(self, with_notes(chat_ctx), tools, model_settings)
-        return reply(chunks, patience, partial(self._health.model, "llm"))
+        may_call = model_settings.tool_choice != "none"
+        return reply(chunks, patience, partial(self._health.model, "llm"), may_call=may_call)
 
     def tts_node(self, text: AsyncIterable[str], model_settings: ModelSettings) -> AsyncGenerator[rtc.AudioFrame, None]:
         """The voice, or a recording in its place."""

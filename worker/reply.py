@@ -8,6 +8,7 @@ from livekit.agents import FlushSentinel
 from livekit.agents.llm import ChatChunk, ChatContext, ChatItem, ChatMessage
 
 from worker.deadline import Deadline
+from worker.tool_talk import ToolTalk
 
 Chunk: TypeAlias = ChatChunk | str | FlushSentinel
 _BETWEEN_S: Final = 3.0  # once it speaks, between one word and the next
@@ -18,7 +19,11 @@ _NOT_TOLD: Final = "The caller has not been told this result yet."
 
 
 async def reply(
-    chunks: AsyncGenerator[Chunk, None], patience_s: float, report: Callable[[str | None], str | None]
+    chunks: AsyncGenerator[Chunk, None],
+    patience_s: float,
+    report: Callable[[str | None], str | None],
+    *,
+    may_call: bool = True,
 ) -> AsyncGenerator[Chunk, None]:
     """The model's reply as it comes; where it fails, is late or says nothing, other words.
 
@@ -27,8 +32,10 @@ async def reply(
         patience_s: seconds to its first word or call of a tool, retries and fallbacks included.
         report: takes the code of a failure, or `None` for a reply that came, and gives the words
             to say in its place; no words where somebody else speaks now.
+        may_call: whether a call of a tool is carried out; it is not after the last step of a turn.
     """
     deadline = Deadline.after(patience_s)
+    filtered = ToolTalk()
     told = called = False
     try:
         while True:
@@ -37,9 +44,13 @@ async def reply(
             if chunk is None:
                 break
             if isinstance(chunk, ChatChunk) and chunk.delta:
-                called = called or bool(chunk.delta.tool_calls)
+                called = called or bool(may_call and chunk.delta.tool_calls)
+                chunk.delta.content = filtered.spoken(chunk.delta.content or "") or None
                 told = told or called or bool(chunk.delta.content)
             yield chunk
+        if rest := filtered.rest():
+            told = True
+            yield rest
         code = None if told else "empty"
     except Exception as error:  # noqa: BLE001 - whatever a provider's library raises, the caller hears words
         code = code_of(error)

@@ -36,12 +36,14 @@ class Call:
 
 @dataclass(frozen=True)
 class Calls:
-    """Several calls of tools in one completion."""
+    """Several calls of tools in one completion, and what is said before them."""
 
     calls: tuple[Call, ...]
+    text: str
 
-    def __init__(self, *calls: Call) -> None:
+    def __init__(self, *calls: Call, text: str = "") -> None:
         object.__setattr__(self, "calls", calls)
+        object.__setattr__(self, "text", text)
 
 
 @dataclass(frozen=True)
@@ -140,6 +142,8 @@ class _Stream(LLMStream):
         if isinstance(step, Say):
             delta.content = step.text
         else:
+            if isinstance(step, Calls) and step.text:
+                delta.content = step.text
             calls = step.calls if isinstance(step, Calls) else (step,)
             delta.tool_calls = [
                 FunctionToolCall(name=call.name, arguments=call.arguments, call_id=uuid4().hex) for call in calls

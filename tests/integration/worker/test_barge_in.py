@@ -73,7 +73,7 @@ def assert_whole(call: FakeCall) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("search_is", ["ok", "slow", "hang", "error"])
-async def test_before_the_search_the_new_question_is_answered_and_the_old_never_asked(
+async def test_complaint_9_before_the_search_the_new_question_is_answered_and_the_old_never_asked(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, search_is: str
 ) -> None:
     Knowledge(sidecar, search_is)
@@ -100,7 +100,7 @@ async def test_before_the_search_the_new_question_is_answered_and_the_old_never_
 
 
 @pytest.mark.parametrize("search_is", ["ok", "slow", "hang", "error"])
-async def test_during_the_search_it_is_given_up_at_once_and_is_never_read_as_not_found(
+async def test_complaints_4_12_and_28_during_the_search_it_is_given_up_at_once_and_never_read_as_not_found(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, search_is: str
 ) -> None:
     Knowledge(sidecar, search_is)
@@ -123,7 +123,7 @@ async def test_during_the_search_it_is_given_up_at_once_and_is_never_read_as_not
 
 
 @pytest.mark.parametrize("search_is", ["ok", "slow", "hang", "error"])
-async def test_after_the_search_the_answer_breaks_off_and_is_marked_as_not_heard(
+async def test_complaint_3_after_the_search_the_answer_breaks_off_and_is_marked_as_not_heard(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, search_is: str
 ) -> None:
     knowledge = Knowledge(sidecar, search_is)
@@ -154,7 +154,7 @@ async def test_after_the_search_the_answer_breaks_off_and_is_marked_as_not_heard
     assert {event.role for event in broken_off} == {"agent"}
 
 
-async def test_an_okay_does_not_throw_a_nearly_finished_search_away(
+async def test_complaint_2_an_okay_does_not_throw_a_nearly_finished_search_away(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
     knowledge = Knowledge(sidecar, "slow")
@@ -173,7 +173,7 @@ async def test_an_okay_does_not_throw_a_nearly_finished_search_away(
     assert len(sidecar.searches) == 1
 
 
-async def test_a_result_that_comes_while_the_caller_speaks_is_not_lost(
+async def test_complaint_24_a_result_that_comes_while_the_caller_speaks_is_not_lost(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
     knowledge = Knowledge(sidecar, "slow")

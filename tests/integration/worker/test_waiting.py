@@ -32,7 +32,7 @@ async def test_a_quick_result_is_not_waited_for_aloud(monkeypatch: pytest.Monkey
 
 
 @pytest.mark.parametrize("code", ["en", "ru"])
-async def test_a_slow_search_is_waited_for_aloud_in_the_callers_language_and_not_remembered(
+async def test_complaint_30_a_slow_search_is_waited_for_aloud_in_the_callers_language_and_not_remembered(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, code: str
 ) -> None:
     released = asyncio.Event()
@@ -104,7 +104,7 @@ async def test_a_filler_ends_at_once_when_the_result_is_there(
     assert filler.whole is False
 
 
-async def test_a_filler_ends_at_once_when_the_caller_speaks(
+async def test_complaint_6_a_filler_ends_at_once_when_the_caller_speaks(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
     sidecar.search = hanging(asyncio.Event())
