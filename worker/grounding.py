@@ -1,5 +1,6 @@
 """Was a search needed, and not made? Judged without a model, and counted; the caller is never held up by it."""
 
+import contextlib
 import json
 from dataclasses import dataclass, field
 from typing import Final
@@ -38,9 +39,12 @@ class TurnJudge:
         self._answered.append(text)
 
     def searched(self, output: str) -> None:
-        """Take what a search of the turn brought: JSON, as the model has it."""
+        """Take what a search of the turn brought: JSON, as the model has it, unless the call broke off."""
         self._searched = True
-        results = json.loads(output).get("results", [])
+        with contextlib.suppress(ValueError):
+            self._learn(json.loads(output).get("results", []))
+
+    def _learn(self, results: list[dict[str, str]]) -> None:
         self.known |= content_words(" ".join(f"{each['title']} {each['content']}" for each in results), self.code)
 
     def ended(self) -> bool:

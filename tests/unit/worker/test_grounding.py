@@ -55,6 +55,14 @@ def test_what_was_searched_or_said_before_may_be_said_again() -> None:
     assert answered(said, "And what is the code of the garage?", "The garage has the code GR-11-A.")
 
 
+def test_a_search_that_broke_off_counts_as_one() -> None:
+    said = judge()
+    said.caller_said("What is the door code for the north entrance?")
+    said.searched("An internal error occurred")
+    said.agent_said("I am afraid I cannot tell you the door code now.")
+    assert not said.ended()
+
+
 @pytest.mark.parametrize(
     ("code", "asked", "answer"),
     [
