@@ -23,7 +23,7 @@ from worker.reply import Chunk, reply, with_notes
 
 _TEMPLATE: Final = Template((files("worker") / "instructions.md").read_text("utf-8"))
 _VOICE_S: Final = 3.0  # to the first sound of what is to be said
-_ANSWERED_S: Final = 5.2  # from the end of the caller's speech to the words of an answer, or of an apology
+_TURN_S: Final = 0.7  # from the end of the caller's speech to the model's turn, counted on top of what the model has
 _LEAST_S: Final = 1.2  # what a model has, however long the search before it took
 _NO_HANDOFF: Final = (
     "You cannot put calls through. If the caller asks for a person, say so, and that they can call"
@@ -70,7 +70,8 @@ class PhoneAgent(Agent):
         self, chat_ctx: ChatContext, tools: list[Tool], model_settings: ModelSettings
     ) -> AsyncGenerator[Chunk, None]:
         """The model's reply, or words in its place."""
-        patience = min(self._reply_s, max(_LEAST_S, _ANSWERED_S - _seconds_since_caller(chat_ctx)))
+        left = self._reply_s + _TURN_S - _seconds_since_caller(chat_ctx)
+        patience = min(self._reply_s, max(_LEAST_S, left))
         chunks = Agent.default.llm_node(self, with_notes(chat_ctx), tools, model_settings)
         may_call = model_settings.tool_choice != "none"
         return reply(chunks, patience, partial(self._health.model, "llm"), may_call=may_call)

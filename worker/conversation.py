@@ -21,7 +21,7 @@ from contracts import voice as wire
 from worker.call import CallDeps
 from worker.grounding import TurnJudge
 from worker.messages import content_words, keys, line
-from worker.providers import CONNECT_OPTIONS, Providers
+from worker.providers import Providers
 from worker.reply import code_of
 from worker.search_knowledge import NAME
 from worker.sidecar_client import TerminalStatus
@@ -66,7 +66,7 @@ def open_session(
         aec_warmup_duration=None,
         max_tool_steps=3,
         user_away_timeout=silence_s,
-        conn_options=CONNECT_OPTIONS,
+        conn_options=providers.options,
     )
 
 

@@ -28,7 +28,7 @@ from worker.deadline import Deadline
 from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
 from worker.handoff import Handoff
 from worker.messages import line
-from worker.providers import CONNECT_OPTIONS, open_providers
+from worker.providers import open_providers
 from worker.search_knowledge import get_knowledge_tools
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
@@ -201,12 +201,13 @@ class Call:
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
         language = self._settings.default_language
+        providers = open_providers(self._settings, language)
         session: AgentSession[None] = AgentSession(
-            tts=open_providers(self._settings, language).tts,
+            tts=providers.tts,
             vad=None,
             turn_handling={"turn_detection": "manual", "interruption": {"mode": "vad"}},
             aec_warmup_duration=None,
-            conn_options=CONNECT_OPTIONS,
+            conn_options=providers.options,
         )
         await session.start(
             Announcement(language, _Unwell()),

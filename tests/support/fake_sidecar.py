@@ -52,7 +52,7 @@ class FakeSidecar:
         bootstrap, search, events, end, ready: what answers the operation; may be replaced.
         deadlines: `X-Deadline-Ms` of each search, in milliseconds.
         disconnected: set when a search was cancelled because its client left.
-        bootstrapping, searching, reported_some: set when such a request has arrived.
+        bootstrapping, searching, reported_some, ended: set when such a request has arrived.
     """
 
     exchanges: ContractExchanges
@@ -65,6 +65,7 @@ class FakeSidecar:
     searching: asyncio.Event = field(default_factory=asyncio.Event)
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
     reported_some: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -136,6 +137,7 @@ class FakeSidecar:
         if request.match_info["id"] != str(SESSION):
             return problem(404)
         self.ends.append(EndRequest.from_wire(await request.read()))
+        self.ended.set()
         return await self.end(request)
 
 
