@@ -129,6 +129,7 @@ def compose(bootstrap: Bootstrap, language: str, *, can_transfer: bool = False) 
     return _TEMPLATE.substitute(
         language=name_of(language) or f"the language with the ISO 639 code {language}",
         and_inline=" and from the knowledge at the end of this text" if inline else "",
+        unless_inline=" unless that knowledge answers it" if inline else "",
         handoff=_HANDOFF if can_transfer else _NO_HANDOFF,
         agent_prompt=bootstrap.agent.prompt.strip(),
         dynamic_instructions=_dynamic(bootstrap.dynamic_instructions),

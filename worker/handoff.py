@@ -31,6 +31,7 @@ class Handoff:
     report: Callable[[HandoffEvent], None] | None = None
     under_way: bool = False
     _misses: int = 0
+    _missed_in: str = ""
     _offered: Reason | None = None
 
     @property
@@ -38,15 +39,19 @@ class Handoff:
         """Whether there is somebody to put the caller through to."""
         return self.number is not None and self.transfer is not None
 
-    def after(self, outcome: Outcome) -> Person:
+    def after(self, outcome: Outcome, turn: str) -> Person:
         """Take note of a search, and say whether a person should be offered now.
 
-        One is due after two searches in a row that found nothing, and when the knowledge is away.
+        One is due after two turns in a row that found nothing, and when the knowledge is away.
+
+        Args:
+            outcome: what the search came to.
+            turn: an id of the turn: two searches for one question are one miss.
         """
         if outcome == "ok":
             self._misses, self._offered = 0, None
-        if outcome in {"no_match", "restricted_empty"}:
-            self._misses += 1
+        if outcome in {"no_match", "restricted_empty"} and turn != self._missed_in:
+            self._misses, self._missed_in = self._misses + 1, turn
         due: Reason | None = "outage" if outcome == "unavailable" else "misses" if self._misses >= _MISSES else None
         if not self.possible:
             return "impossible"

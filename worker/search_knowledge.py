@@ -92,7 +92,7 @@ def get_knowledge_tools(limits: SearchLimits | None = None, clock: Clock = monot
         except Exception:
             # a fault of ours must not reach the model as "an internal error occurred"
             log.exception("search_failed", session_id=str(deps.ids.session_id))
-            searched = _unavailable(deps)
+            searched = _unavailable(ctx)
         finally:
             # also where the call was torn down in the middle: one event for each call of the tool
             ms = (bounds.total - (deadline.at - clock())) * 1000
@@ -116,7 +116,7 @@ async def _search(
         return _Searched("invalid_query", without_answer("invalid_query", deps.language, hint=question.text))
     noted = deps.guard.judge(ctx.speech_handle.id, question, deps.language)
     if noted == "unavailable":
-        return _unavailable(deps)
+        return _unavailable(ctx)
     if isinstance(noted, str):
         return _Searched(noted, without_answer(noted, deps.language))
     http_deadline = Deadline(deadline.at - (limits.total - limits.http), deadline.clock)
@@ -126,11 +126,11 @@ async def _search(
     try:
         await while_waiting(search, ctx, limits, deadline)
         if search.done():
-            return _answered(search, deps, question, noted)
+            return _answered(search, ctx, question, noted)
         if ctx.speech_handle.interrupted:
             return _Searched("aborted", without_answer("aborted", deps.language))
         noted.failed = True
-        return _unavailable(deps)
+        return _unavailable(ctx)
     finally:
         # closes the connection, by which the sidecar learns that nobody waits any more
         search.cancel()
@@ -149,25 +149,29 @@ def _request(question: Question, ctx: Context) -> SearchRequest:
     )
 
 
-def _answered(search: asyncio.Task[SearchResponse], deps: CallDeps, question: Question, noted: Search) -> _Searched:
+def _answered(search: asyncio.Task[SearchResponse], ctx: Context, question: Question, noted: Search) -> _Searched:
+    deps = ctx.userdata
     try:
         response = search.result()
     except SidecarError as error:
         log.warning("search_unavailable", session_id=str(deps.ids.session_id), code=error.code)
         noted.failed = True
-        return _unavailable(deps)
+        return _unavailable(ctx)
     deps.fallback.text = spoken_without_model(response, deps.language)
     return _Searched(
         response.status,
-        with_answer(response, deps.language, question, person=deps.handoff.after(response.status)),
+        with_answer(
+            response, deps.language, question, person=deps.handoff.after(response.status, ctx.speech_handle.id)
+        ),
         response.search_id,
         tuple(result.id for result in response.results),
     )
 
 
-def _unavailable(deps: CallDeps) -> _Searched:
+def _unavailable(ctx: Context) -> _Searched:
+    deps = ctx.userdata
     deps.fallback.text = line("knowledge.unavailable", deps.language)
-    person = deps.handoff.after("unavailable")
+    person = deps.handoff.after("unavailable", ctx.speech_handle.id)
     return _Searched("unavailable", without_answer("unavailable", deps.language, person=person))
 
 

@@ -74,7 +74,6 @@ async def hold(program: Path, folder: Path) -> dict[str, Any]:
         )
         async with caller:
             await caller.wait_for_answer(PATIENCE_S)
-            await asyncio.sleep(1)  # what is said while waiting is being prepared
             await caller.say(SLOW)
             await asyncio.wait_for(sidecar.searching.wait(), PATIENCE_S)
             searching = time.time()

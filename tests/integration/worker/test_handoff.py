@@ -156,6 +156,21 @@ async def test_a_person_is_offered_after_two_misses_in_a_row_and_not_after_each(
     assert handoffs(with_person) == [("misses", "offered"), ("misses", "accepted"), ("misses", "transferred")]
 
 
+async def test_two_searches_for_one_question_are_one_miss(
+    monkeypatch: pytest.MonkeyPatch, with_person: FakeSidecar
+) -> None:
+    with_person.search = MISS
+    llm = ScriptedLLM(
+        search("parking fee"), search("where to leave a car"), Say("No."), search("taxi rank"), Say("No.")
+    )
+    async with fake_call(monkeypatch, with_person, llm) as call:
+        await call.answer()
+        first = await outputs(call.session, "Where can I park?")
+        assert not any("Offer now" in output["guidance"] for output in first)
+        (second,) = await outputs(call.session, "And a taxi?")
+        assert "Offer now" in second["guidance"]
+
+
 @pytest.mark.parametrize("answer", [refusing(500), hanging(asyncio.Event())], ids=["error", "hangs"])
 async def test_a_person_is_offered_when_the_knowledge_is_away(
     monkeypatch: pytest.MonkeyPatch, with_person: FakeSidecar, answer: Any

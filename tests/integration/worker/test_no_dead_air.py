@@ -3,6 +3,9 @@
 import asyncio
 
 import pytest
+from livekit.agents import APIError
+from livekit.agents.stt import STTError
+from livekit.agents.voice import ErrorEvent
 
 from tests.support.fake_call import fake_call
 from tests.support.fake_sidecar import (
@@ -99,6 +102,17 @@ async def test_complaint_16_a_model_that_fails_is_apologised_for_in_time(
         await line.says("When are you open?")
         await line.hears_whole("At nine.")
     assert [event.code for event in sidecar.timeline if event.type == "error"] == [code]
+
+
+async def test_ears_that_fail_ask_to_say_it_again(monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar) -> None:
+    line = SpokenLine()
+    async with fake_call(monkeypatch, sidecar, ScriptedLLM(), line=line) as call:
+        await call.answer()
+        await greeted(line)
+        error = STTError(timestamp=0, label="ears", error=APIError("away", retryable=False), recoverable=False)
+        call.session.emit("error", ErrorEvent(error=error, source=line.stt))
+        await line.hears_whole("something went wrong")
+    assert [event.source for event in sidecar.timeline if event.type == "error"] == ["stt"]
 
 
 async def test_an_answer_that_breaks_off_is_apologised_for(
