@@ -10,6 +10,7 @@ from contracts.voice import Bootstrap, BootstrapRequest
 from worker.canned import CannedVoice
 from worker.errors import DispatchError
 from worker.handoff import Handoff
+from worker.prefetch import Prefetch
 from worker.search_guard import SearchGuard
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.text import storable
@@ -41,6 +42,7 @@ class CallDeps:
         handoff: how a person is reached.
         phrases: what is said while a search runs.
         canned: lines that are there as sound.
+        prefetch: searches ahead, where that is set.
         fallback: what answers this turn where the model cannot.
     """
 
@@ -54,6 +56,7 @@ class CallDeps:
     guard: SearchGuard = field(default_factory=SearchGuard)
     phrases: WaitingPhrases = field(default_factory=WaitingPhrases)
     canned: CannedVoice = field(default_factory=CannedVoice)
+    prefetch: Prefetch | None = None
     fallback: Fallback = field(default_factory=Fallback)
 
 

@@ -14,6 +14,7 @@ from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
     FunctionToolsExecutedEvent,
+    UserInputTranscribedEvent,
     UserStateChangedEvent,
 )
 
@@ -93,10 +94,13 @@ class Conversation:
         session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
         session.on("user_state_changed", self._on_user_state)
+        session.on("user_input_transcribed", self._on_transcript)
 
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
         self._count(unsearched=self._judge.ended())
+        if self._deps.prefetch:
+            self._deps.prefetch.drop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -107,6 +111,7 @@ class Conversation:
             return
         by_caller = message.role == "user"
         text = storable(message.text_content or "")
+        self._turn_of(by_caller=by_caller)
         if by_caller:
             self._deps.fallback.text = None  # it answers what was asked before
             self._count(unsearched=self._judge.caller_said(text))
@@ -123,6 +128,17 @@ class Conversation:
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
         )
+
+    def _turn_of(self, *, by_caller: bool) -> None:
+        prefetch = self._deps.prefetch
+        if prefetch and by_caller:
+            prefetch.turn_ended()
+        elif prefetch:
+            prefetch.drop()  # the turn has its answer
+
+    def _on_transcript(self, event: UserInputTranscribedEvent) -> None:
+        if self._deps.prefetch and event.is_final:
+            self._deps.prefetch.caller_said(event.transcript)
 
     def _on_tools(self, event: FunctionToolsExecutedEvent) -> None:
         for call, output in event.zipped():
@@ -166,6 +182,8 @@ class Conversation:
         if self._silence:
             self._silence.cancel()
             self._silence = None
+        if event.new_state == "speaking" and self._deps.prefetch:
+            self._deps.prefetch.drop()
         if event.new_state == "away":
             self._silence = self._start(self._ask_who_is_silent())
 

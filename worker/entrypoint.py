@@ -2,7 +2,9 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
@@ -28,8 +30,9 @@ from worker.deadline import Deadline
 from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
 from worker.handoff import Handoff
 from worker.messages import line
+from worker.prefetch import Prefetch
 from worker.providers import open_providers
-from worker.search_knowledge import get_knowledge_tools
+from worker.search_knowledge import get_knowledge_tools, search_ahead
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.timeline import Timeline, now
@@ -149,6 +152,8 @@ class Call:
             handoff=Handoff(bootstrap.agent.handoff_number, self._transfer, timeline.add),
             canned=CannedVoice(language),
         )
+        if self._settings.prefetch:
+            deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)

@@ -15,6 +15,7 @@ from worker.call import CallDeps
 from worker.deadline import Clock, Deadline
 from worker.errors import SidecarError
 from worker.messages import line
+from worker.prefetch import first_useful
 from worker.question import LONGEST, MOST_PARTS, Question, Suggestion, read_question
 from worker.search_guard import Search
 from worker.sidecar_client import Attempts
@@ -120,9 +121,8 @@ async def _search(
     if isinstance(noted, str):
         return _Searched(noted, without_answer(noted, deps.language))
     http_deadline = Deadline(deadline.at - (limits.total - limits.http), deadline.clock)
-    search = asyncio.create_task(
-        deps.client.search(deps.ids.session_id, _request(question, ctx), http_deadline, attempts)
-    )
+    request = _request(question, deps, _utterance(ctx))
+    search = asyncio.create_task(_ask(deps, question, request, http_deadline, attempts))
     try:
         await while_waiting(search, ctx, limits, deadline)
         if search.done():
@@ -136,13 +136,34 @@ async def _search(
         search.cancel()
 
 
-def _request(question: Question, ctx: Context) -> SearchRequest:
-    deps = ctx.userdata
+async def _ask(
+    deps: CallDeps, question: Question, request: SearchRequest, deadline: Deadline, attempts: Attempts
+) -> SearchResponse:
+    """What the search ahead has found, if there was one for this question; else ask now."""
+
+    async def search() -> SearchResponse:
+        return await deps.client.search(deps.ids.session_id, request, deadline, attempts)
+
+    ahead = deps.prefetch.take(question) if deps.prefetch else None
+    return await (first_useful(ahead, search) if ahead else search())
+
+
+async def search_ahead(deps: CallDeps, question: Question) -> SearchResponse:
+    """Search for what the caller said, before the model asks.
+
+    Raises:
+        SidecarError: when there is no answer.
+    """
+    request = _request(question, deps, question.query)
+    return await deps.client.search(deps.ids.session_id, request, Deadline.after(SearchLimits().http), Attempts())
+
+
+def _request(question: Question, deps: CallDeps, utterance: str | None) -> SearchRequest:
     return SearchRequest(
         org_id=deps.ids.org_id,
         agent_id=deps.ids.agent_id,
         query=question.query,
-        utterance=_utterance(ctx),
+        utterance=utterance,
         sub_questions=[SubQuestion(part) for part in question.parts] or None,
         language=language_of(question.query, deps.asks_in),
         region_code=deps.region_code,

@@ -77,6 +77,9 @@ class Settings(BaseSettings):
     reply_s: Annotated[float, Field(ge=1, le=10)] = Field(
         default=4.5, description="Seconds a model has to its first word, tries and fallback included."
     )
+    prefetch: bool = Field(
+        default=False, description="true: search for the caller's words while the model still thinks about them."
+    )
     transfer_s: Annotated[float, Field(ge=1, le=120)] = Field(
         default=30, description="Seconds until a person must have been reached when a call is put through."
     )
