@@ -13,7 +13,7 @@ from contracts.voice import Bootstrap, BootstrapRequest
 from demo.conversation import SIDECAR, Plan, Server, bring_up_services, run_plan
 from demo.held import Asked, HeldCall, Report
 from demo.scenario import PlannedCall, Question, Scenario
-from worker.agent import PhoneAgent
+from worker.agent import PhoneAgent, compose
 from worker.call import CallDeps, language_of_call
 from worker.conversation import Conversation, open_session
 from worker.deadline import Deadline
@@ -57,8 +57,12 @@ async def _hold_call(client: SidecarClient, settings: Settings, planned: Planned
             silence_s=settings.silence_s,
             turn_end_max_s=settings.turn_end_max_s,
         )
-        conversation = Conversation(session, deps, settings.silence_s, lambda _ending: None)
-        await session.start(PhoneAgent(bootstrap, deps.language, get_knowledge_tools()))
+        prompt = compose(bootstrap, deps.language)
+        conversation = Conversation(session, deps, settings.silence_s, lambda _ending: None, prompt)
+        agent = PhoneAgent(
+            prompt, bootstrap.agent.greeting, deps, get_knowledge_tools(), conversation, settings.reply_s
+        )
+        await session.start(agent)
         try:
             held.greeting_heard = True
             for question in planned.questions:

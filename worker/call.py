@@ -1,21 +1,33 @@
 """What a call brings with it: who is called, who calls, and what belongs to it while it lasts."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from livekit import rtc
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contracts.voice import Bootstrap, BootstrapRequest
+from worker.canned import CannedVoice
 from worker.errors import DispatchError
+from worker.handoff import Handoff
+from worker.prefetch import Prefetch
+from worker.search_guard import SearchGuard
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.text import storable
 from worker.timeline import Timeline
+from worker.waiting_phrases import WaitingPhrases
 
 CALLER_KINDS = [
     rtc.ParticipantKind.PARTICIPANT_KIND_SIP,
     rtc.ParticipantKind.PARTICIPANT_KIND_STANDARD,
 ]
+
+
+@dataclass(slots=True)
+class Fallback:
+    """What a search of this turn already brought, to be said where the model then fails."""
+
+    text: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +37,13 @@ class CallDeps:
     Attributes:
         language: the language of the call, an ISO 639 code.
         asks_in: the language that the caller is heard in; `None` where the recogniser takes any.
+        region_code: the agent's region, if it has one.
+        guard: what was searched in this turn.
+        handoff: how a person is reached.
+        phrases: what is said while a search runs.
+        canned: lines that are there as sound.
+        prefetch: searches ahead, where that is set.
+        fallback: what answers this turn where the model cannot.
     """
 
     client: SidecarClient
@@ -32,6 +51,13 @@ class CallDeps:
     timeline: Timeline
     language: str
     asks_in: str | None
+    region_code: str | None = None
+    handoff: Handoff = field(default_factory=Handoff)
+    guard: SearchGuard = field(default_factory=SearchGuard)
+    phrases: WaitingPhrases = field(default_factory=WaitingPhrases)
+    canned: CannedVoice = field(default_factory=CannedVoice)
+    prefetch: Prefetch | None = None
+    fallback: Fallback = field(default_factory=Fallback)
 
 
 class Dispatch(BaseModel):

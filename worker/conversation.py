@@ -1,11 +1,10 @@
 """The talking part of a call: the session as we set it, what it reports, trouble and silence."""
 
 import asyncio
-import re
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import Any, Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 import structlog
@@ -14,25 +13,27 @@ from livekit.agents.llm import ChatMessage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
+    FunctionToolsExecutedEvent,
+    UserInputTranscribedEvent,
     UserStateChangedEvent,
 )
 
 from contracts import voice as wire
 from worker.call import CallDeps
-from worker.messages import line
-from worker.providers import CONNECT_OPTIONS, Providers
+from worker.grounding import TurnJudge
+from worker.messages import content_words, keys, line
+from worker.providers import Providers
+from worker.reply import code_of
+from worker.search_knowledge import NAME
 from worker.sidecar_client import TerminalStatus
 from worker.text import storable
 from worker.timeline import now
 
 _LONGEST_TURN: Final = 8000  # the contract's limit
 _FAILURES_TO_GIVE_UP: Final = 3
-_SOURCES: Final[dict[str, Literal["stt", "llm", "tts", "realtime"]]] = {
-    "stt_error": "stt",
-    "llm_error": "llm",
-    "tts_error": "tts",
-    "realtime_model_error": "realtime",
-}
+Source: TypeAlias = Literal["stt", "llm", "tts", "realtime"]
+# Failures of the other two are dealt with where the agent speaks.
+_SOURCES: Final[dict[str, Source]] = {"stt_error": "stt", "realtime_model_error": "realtime"}
 
 log = structlog.get_logger(__name__)
 
@@ -64,9 +65,9 @@ def open_session(
             "interruption": {"mode": "vad"},
         },
         aec_warmup_duration=None,
-        max_tool_steps=2,
+        max_tool_steps=3,
         user_away_timeout=silence_s,
-        conn_options=CONNECT_OPTIONS,
+        conn_options=providers.options,
     )
 
 
@@ -79,18 +80,27 @@ class Conversation:
         deps: CallDeps,
         silence_s: float,
         hang_up: Callable[[Ending], None],
+        prompt: str = "",
     ) -> None:
         self._session, self._deps = session, deps
         self._silence_s, self._hang_up = silence_s, hang_up
-        self._failures = 0
+        self._failures: dict[str, int] = {}
+        self._given_up = False
         self._silence: asyncio.Task[None] | None = None
         self._tasks: set[asyncio.Task[None]] = set()
+        known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
+        self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
         session.on("conversation_item_added", self._on_item)
+        session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
         session.on("user_state_changed", self._on_user_state)
+        session.on("user_input_transcribed", self._on_transcript)
 
     async def aclose(self) -> None:
-        """Stop what is still to be said."""
+        """Stop what is still to be said, and judge the last turn."""
+        self._count(unsearched=self._judge.ended())
+        if self._deps.prefetch:
+            self._deps.prefetch.drop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
@@ -100,37 +110,80 @@ class Conversation:
         if not isinstance(message, ChatMessage) or message.role not in {"user", "assistant"}:
             return
         by_caller = message.role == "user"
-        if "llm_node_ttft" in message.metrics:
-            self._failures = 0
+        text = storable(message.text_content or "")
+        self._turn_of(by_caller=by_caller)
+        if by_caller:
+            self._deps.fallback.text = None  # it answers what was asked before
+            self._count(unsearched=self._judge.caller_said(text))
+        else:
+            self._judge.agent_said(text)
         latency = message.metrics.get("e2e_latency")
         self._deps.timeline.add(
             wire.TurnEvent(
                 id=uuid4(),
                 at=datetime.fromtimestamp(message.created_at, UTC),
                 role="caller" if by_caller else "agent",
-                text=storable(message.text_content or "")[:_LONGEST_TURN],
+                text=text[:_LONGEST_TURN],
                 interrupted=None if by_caller else message.interrupted,
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
         )
 
+    def _turn_of(self, *, by_caller: bool) -> None:
+        prefetch = self._deps.prefetch
+        if prefetch and by_caller:
+            prefetch.turn_ended()
+        elif prefetch:
+            prefetch.drop()  # the turn has its answer
+
+    def _on_transcript(self, event: UserInputTranscribedEvent) -> None:
+        if self._deps.prefetch and event.is_final:
+            self._deps.prefetch.caller_said(event.transcript)
+
+    def _on_tools(self, event: FunctionToolsExecutedEvent) -> None:
+        for call, output in event.zipped():
+            if call.name == NAME and output:
+                self._judge.searched(output.output)
+
+    def _count(self, *, unsearched: bool) -> None:
+        """Put on the timeline that a turn was answered without the search that it needed."""
+        if unsearched:
+            log.info("answered_without_search", session_id=str(self._deps.ids.session_id))
+            event = wire.ErrorEvent(id=uuid4(), at=now(), source="worker", code="answered_without_search")
+            self._deps.timeline.add(event)
+
+    def model(self, source: str, code: str | None) -> str | None:
+        """Take a failure of a model's, or `None` for a success, and give the words to say in its place.
+
+        There are none where the call is given up: then it is said why.
+        """
+        if code is None:
+            self._failures.pop(source, None)
+            return None
+        kind = cast("Source", source)
+        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
+        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=kind, code=code))
+        self._failures[source] = self._failures.get(source, 0) + 1
+        if self._failures[source] >= _FAILURES_TO_GIVE_UP:
+            if not self._given_up:
+                self._given_up = True
+                self._start(self._give_up())
+            return None
+        return self._deps.fallback.text or line("call.trouble", self._deps.language)
+
     def _on_error(self, event: ErrorEvent) -> None:
         source = _SOURCES.get(getattr(event.error, "type", ""))
         if source is None or event.error.recoverable:
-            return  # it is being tried again
-        code = _code_of(event.error.error)
-        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
-        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
-        self._failures += 1
-        if self._failures >= _FAILURES_TO_GIVE_UP:
-            self._start(self._give_up())
-        elif source != "tts":  # which could not say it
+            return  # it is being tried again, or dealt with elsewhere
+        if self.model(source, code_of(event.error.error)):
             self._session.say(line("call.trouble", self._deps.language))
 
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
         if self._silence:
             self._silence.cancel()
             self._silence = None
+        if event.new_state == "speaking" and self._deps.prefetch:
+            self._deps.prefetch.drop()
         if event.new_state == "away":
             self._silence = self._start(self._ask_who_is_silent())
 
@@ -143,9 +196,14 @@ class Conversation:
         self._hang_up(Ending("completed", "caller_silent"))
 
     async def _give_up(self) -> None:
-        """No model answers: apologise and hang up, for nobody can be asked to take the call yet."""
-        self._deps.timeline.add(wire.HandoffEvent(id=uuid4(), at=now(), reason="outage", outcome="failed"))
-        await self._session.say(line("call.out_of_order", self._deps.language), allow_interruptions=False)
+        """No model answers: put the caller through to a person, or apologise and hang up."""
+        language = self._deps.language
+        if self._deps.handoff.possible:
+            await self._session.say(line("handoff.connecting", language), allow_interruptions=False)
+        if await self._deps.handoff.put_through("outage"):
+            self._hang_up(Ending("transferred", "transferred"))
+            return
+        await self._session.say(line("call.out_of_order", language), allow_interruptions=False)
         self._hang_up(Ending("failed", "outage"))
 
     def _start(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
@@ -153,10 +211,3 @@ class Conversation:
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
         return task
-
-
-def _code_of(error: Exception) -> str:
-    """A short code of a provider's error: the HTTP status where there is one, else its type."""
-    status = getattr(error, "status_code", -1)
-    code = f"http_{status}" if isinstance(status, int) and status > 0 else type(error).__name__
-    return re.sub(r"[^A-Za-z0-9_.-]", "_", code)[:64]

@@ -2,12 +2,15 @@
 
 import asyncio
 import contextlib
+from dataclasses import replace
 from datetime import UTC, datetime
+from functools import partial
 from typing import Final
 from uuid import uuid4
 
+import aiohttp
 import structlog
-from livekit import rtc
+from livekit import api, rtc
 from livekit.agents import (
     AgentSession,
     AutoSubscribe,
@@ -19,17 +22,21 @@ from livekit.agents import (
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
 from contracts.voice import Bootstrap, InlineEvent
-from worker.agent import Announcement, PhoneAgent
+from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
+from worker.canned import CannedVoice
 from worker.conversation import Conversation, Ending, open_session
 from worker.deadline import Deadline
-from worker.errors import DispatchError, NotFoundError, SidecarError
+from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
+from worker.handoff import Handoff
 from worker.messages import line
-from worker.providers import CONNECT_OPTIONS, open_providers
-from worker.search_knowledge import get_knowledge_tools
+from worker.prefetch import Prefetch
+from worker.providers import open_providers
+from worker.search_knowledge import get_knowledge_tools, search_ahead
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.timeline import Timeline, now
+from worker.transfer_to_person import get_handoff_tools
 
 SETTINGS: Final = "settings"
 _CALL: Final = "call"
@@ -69,6 +76,7 @@ class Call:
         self._deps: CallDeps | None = None
         self._conversation: Conversation | None = None
         self._ending: Ending | None = None
+        self._left: Ending | None = None
         self._refused = False
 
     async def answer(self) -> None:
@@ -133,7 +141,19 @@ class Call:
         ids = SessionIds(bootstrap.session_id, bootstrap.org_id, bootstrap.agent.agent_id)
         language = language_of_call(bootstrap)
         asks_in = None if self._settings.stt_language == "auto" else language
-        deps = CallDeps(client, ids, Timeline(client, ids), language, asks_in)
+        timeline = Timeline(client, ids)
+        deps = CallDeps(
+            client,
+            ids,
+            timeline,
+            language,
+            asks_in,
+            region_code=bootstrap.agent.region_code,
+            handoff=Handoff(bootstrap.agent.handoff_number, self._transfer, timeline.add),
+            canned=CannedVoice(language),
+        )
+        if self._settings.prefetch:
+            deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
@@ -148,22 +168,54 @@ class Call:
             turn_end_max_s=self._settings.turn_end_max_s,
         )
         session.on("close", self._on_session_closed)
-        self._conversation = Conversation(session, deps, silence_s, self.hang_up)
-        agent = PhoneAgent(bootstrap, language, get_knowledge_tools())
+        prompt = compose(bootstrap, language, can_transfer=deps.handoff.possible)
+        self._conversation = Conversation(session, deps, silence_s, self.hang_up, prompt)
+        tools = [*get_knowledge_tools(), *get_handoff_tools(deps)]
+        greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
+        agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+
+    async def _transfer(self, number: str) -> None:
+        """Ask the telephone side to move the caller to that number (SIP REFER), and wait for its answer.
+
+        Raises:
+            HandoffRefusedError: when it does not.
+        """
+        caller = self._caller
+        if caller is None or caller.kind != rtc.ParticipantKind.PARTICIPANT_KIND_SIP:
+            raise HandoffRefusedError("not_a_phone")
+        to = number if number.startswith(("sip:", "sips:", "tel:")) else f"tel:{number.replace(' ', '')}"
+        try:
+            async with asyncio.timeout(self._settings.transfer_s):
+                await self._ctx.transfer_sip_participant(caller, to, play_dialtone=True)
+        except TimeoutError:
+            raise self._refused_by("timeout") from None
+        except api.TwirpError as error:
+            status = error.metadata.get("sip_status_code")
+            raise self._refused_by(f"sip_{status}" if status else error.code) from None
+        except aiohttp.ClientError:
+            raise self._refused_by("connection") from None
+        self.hang_up(Ending("transferred", "transferred"))
+
+    def _refused_by(self, code: str) -> HandoffRefusedError:
+        log.warning("transfer_refused", code=code)
+        if self._left:
+            self.hang_up(self._left)
+        return HandoffRefusedError(code)
 
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
         language = self._settings.default_language
+        providers = open_providers(self._settings, language)
         session: AgentSession[None] = AgentSession(
-            tts=open_providers(self._settings, language).tts,
+            tts=providers.tts,
             vad=None,
             turn_handling={"turn_detection": "manual", "interruption": {"mode": "vad"}},
             aec_warmup_duration=None,
-            conn_options=CONNECT_OPTIONS,
+            conn_options=providers.options,
         )
         await session.start(
-            Announcement(),
+            Announcement(language, _Unwell()),
             room=self._ctx.room,
             room_options=self._room(listen=False),
             record=False,
@@ -187,7 +239,11 @@ class Call:
     def _on_participant_disconnected(self, participant: rtc.RemoteParticipant) -> None:
         if self._caller and participant.identity == self._caller.identity:
             hung_up = participant.disconnect_reason in _HUNG_UP
-            self.hang_up(Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost"))
+            left = Ending("completed", "caller_hung_up") if hung_up else Ending("failed", "caller_lost")
+            if self._deps and self._deps.handoff.under_way:
+                self._left = left  # or was moved already: the answer to the transfer says which
+            else:
+                self.hang_up(left)
 
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))
@@ -222,6 +278,16 @@ class Call:
         )
         if isinstance(ended, SidecarError):
             log.error("end_not_reported", code=ended.code)
+
+
+class _Unwell:
+    """Takes note of a voice that fails while one sentence is said; there is nothing else to do."""
+
+    def model(self, source: str, code: str | None) -> str | None:
+        """Log the failure."""
+        if code:
+            log.warning("provider_failed", source=source, code=code)
+        return None
 
 
 def _somebody_answers(room: rtc.Room) -> bool:

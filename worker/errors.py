@@ -3,6 +3,7 @@
     WorkerError
     ├── ContractMismatchError    the sidecar speaks another contract: the worker does not start
     ├── DispatchError            nothing says which agent answers: apology, hang-up
+    ├── HandoffRefusedError      nobody took the caller over: the caller is told, and stays
     └── SidecarError
         ├── SidecarUnavailableError   no usable answer in time: "it can't be looked up just now"
         ├── SidecarRefusedError       it answered, and will not answer otherwise next time
@@ -23,6 +24,18 @@ class ContractMismatchError(WorkerError):
 
 class DispatchError(WorkerError):
     """The dispatch does not say which agent answers, or says it in a way that cannot be read."""
+
+
+class HandoffRefusedError(WorkerError):
+    """The telephone side did not put the caller through.
+
+    Attributes:
+        code: why, short and content-free: `sip_603`, `timeout`, `not_a_phone`.
+    """
+
+    def __init__(self, code: str) -> None:
+        super().__init__(f"The call was not put through: {code}.")
+        self.code = code
 
 
 class SidecarError(WorkerError):

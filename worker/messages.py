@@ -1,84 +1,113 @@
-"""The agent's canned lines, by message key and language, for when no model phrases the answer.
+"""What the agent says by itself, and the words it knows a language by: `languages/*.yaml`.
 
-The keys `knowledge.*` are the contract's. A language without lines of its own hears English.
+The keys `knowledge.*` are the contract's. A language without a file hears English.
 """
 
-from typing import Final
+import re
+import unicodedata
+from functools import cache
+from importlib.resources import files
+from typing import Annotated, Final
 
-_LINES: Final[dict[str, dict[str, str]]] = {
-    "greeting": {
-        "en": "Hello, how can I help you?",
-        "ar": "مرحبًا، كيف يمكنني مساعدتك؟",
-        "ru": "Здравствуйте! Чем могу помочь?",
-    },
-    "search.wait": {
-        "en": "One moment.",
-        "ar": "لحظة من فضلك.",
-        "ru": "Одну минуту.",
-    },
-    "knowledge.no_match": {
-        "en": "I'm sorry, I have no information on that.",
-        "ar": "عذرًا، ليست لدي معلومات عن ذلك.",
-        "ru": "К сожалению, у меня нет сведений об этом.",
-    },
-    "knowledge.scope_empty": {
-        "en": "I'm sorry, I can't give information on that on this line.",
-        "ar": "عذرًا، لا يمكنني تقديم معلومات عن ذلك عبر هذا الخط.",
-        "ru": "К сожалению, по этой линии я не могу дать таких сведений.",
-    },
-    "knowledge.context_required": {
-        "en": "Could you tell me a little more about what you need?",
-        "ar": "هل يمكنك أن توضح لي أكثر ما تحتاج إليه؟",
-        "ru": "Не могли бы вы уточнить, что именно вас интересует?",
-    },
-    "knowledge.unavailable": {
-        "en": "I'm sorry, I can't look that up just now.",
-        "ar": "عذرًا، لا يمكنني البحث عن ذلك في الوقت الحالي.",
-        "ru": "К сожалению, сейчас я не могу это проверить.",
-    },
-    "knowledge.ask_again": {
-        "en": "I'm sorry, could you say your question again?",
-        "ar": "عذرًا، هل يمكنك إعادة سؤالك؟",
-        "ru": "Извините, повторите, пожалуйста, ваш вопрос.",
-    },
-    "call.unknown_number": {
-        "en": "I'm sorry, this number is not in service. Goodbye.",
-        "ar": "عذرًا، هذا الرقم ليس في الخدمة. مع السلامة.",
-        "ru": "Извините, этот номер не обслуживается. До свидания.",
-    },
-    "call.out_of_order": {
-        "en": "I'm sorry, we can't take your call just now. Please try again later. Goodbye.",
-        "ar": "عذرًا، لا يمكننا الرد على مكالمتك الآن. يرجى المحاولة لاحقًا. مع السلامة.",
-        "ru": "Извините, сейчас мы не можем ответить. Пожалуйста, перезвоните позже. До свидания.",
-    },
-    "call.trouble": {
-        "en": "I'm sorry, something went wrong. Could you say that again?",
-        "ar": "عذرًا، حدث خطأ ما. هل يمكنك إعادة ما قلته؟",
-        "ru": "Извините, произошла ошибка. Повторите, пожалуйста.",
-    },
-    "call.still_there": {
-        "en": "Are you still there?",
-        "ar": "هل ما زلت معي؟",
-        "ru": "Вы ещё на линии?",
-    },
-    "call.goodbye": {
-        "en": "Thank you for calling. Goodbye.",
-        "ar": "شكرًا لاتصالك. مع السلامة.",
-        "ru": "Спасибо за звонок. До свидания.",
-    },
-}
+import yaml
+from pydantic import BaseModel, ConfigDict, Field
+
+_DEFAULT: Final = "en"
+_WORD: Final = re.compile(r"[^\W_][\w\u0900-\u0963'’]*(?:-[\w\u0900-\u0963'’]+)*")  # with the vowel signs of Hindi
+_APOSTROPHE: Final = re.compile("['’]")
+
+_Phrases = Annotated[list[str], Field(min_length=1)]
 
 
-def line(key: str, language: str) -> str:
-    """The line of that key in that language (ISO 639), or in English where there is none.
+class Language(BaseModel):
+    """One file; `languages/README.md` says what each field is for."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str
+    lines: dict[str, str]
+    waiting: Annotated[list[str], Field(min_length=2)]
+    acknowledgements: _Phrases
+    question_words: _Phrases
+    stop_words: _Phrases
+
+
+def language(code: str) -> Language:
+    """What is known of that language (ISO 639); English for one without a file."""
+    return _languages().get(code, _languages()[_DEFAULT])
+
+
+def line(key: str, code: str) -> str:
+    """The canned line of that key in that language (ISO 639), or in English where there is none.
 
     Raises:
         KeyError: for a key that does not exist.
     """
-    lines = _LINES[key]
-    return lines.get(language, lines["en"])
+    return language(code).lines.get(key) or language(_DEFAULT).lines[key]
+
+
+def name_of(code: str) -> str | None:
+    """The language's name in English; `None` for one without a file."""
+    known = _languages().get(code)
+    return known.name if known else None
+
+
+def codes() -> frozenset[str]:
+    """The languages that have a file."""
+    return frozenset(_languages())
 
 
 def keys() -> frozenset[str]:
-    """Every key that has lines."""
-    return frozenset(_LINES)
+    """Every key that has a line."""
+    return frozenset(language(_DEFAULT).lines)
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in the form in which they are compared, in their order."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    # Arabic vowel signs and the lengthening stroke, and the dots of ё, are written or left out at will
+    plain = "".join(c for c in folded if not 0x064B <= ord(c) <= 0x065F and c != "\u0640").replace("ё", "е")
+    return [_APOSTROPHE.sub("'", word) for word in _WORD.findall(plain)]
+
+
+def is_acknowledgement(text: str, code: str) -> bool:
+    """Whether a caller who says this only goes on listening: "okay", "yes, thank you"."""
+    rest = f" {' '.join(words(text))} "
+    for phrase in _acknowledgements(code):
+        rest = rest.replace(f" {phrase} ", "  ")
+    return not rest.strip()
+
+
+def is_question(text: str, code: str) -> bool:
+    """Whether a text asks something, by its mark or by a word that questions have."""
+    if any(mark in text for mark in "?؟"):
+        return True
+    said = f" {' '.join(words(text))} "
+    return any(f" {phrase} " in said for phrase in _folded(tuple(language(code).question_words)))
+
+
+def content_words(text: str, code: str) -> frozenset[str]:
+    """The words that carry a question: without the stop words, unless that leaves none."""
+    said = frozenset(words(text))
+    return said - _folded(tuple(language(code).stop_words)) or said
+
+
+@cache
+def _languages() -> dict[str, Language]:
+    folder = files("worker") / "languages"
+    found = (entry for entry in folder.iterdir() if entry.name.endswith(".yaml"))
+    return {
+        entry.name.removesuffix(".yaml"): Language.model_validate(yaml.safe_load(entry.read_text("utf-8")))
+        for entry in found
+    }
+
+
+@cache
+def _folded(phrases: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(" ".join(words(phrase)) for phrase in phrases)
+
+
+@cache
+def _acknowledgements(code: str) -> tuple[str, ...]:
+    """The longest first: "thank you" before "thank"."""
+    return tuple(sorted(_folded(tuple(language(code).acknowledgements)), key=len, reverse=True))

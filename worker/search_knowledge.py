@@ -1,8 +1,6 @@
 """The tool `search_knowledge`: at most four seconds, and always words that the model can use."""
 
 import asyncio
-import contextlib
-from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from time import monotonic
 from typing import Any, Final, TypeAlias
@@ -11,20 +9,22 @@ from uuid import UUID, uuid4
 import structlog
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool
-from livekit.agents.voice import SpeechHandle
 
-from contracts.voice import SearchEvent, SearchRequest, SearchResponse
+from contracts.voice import ErrorEvent, SearchEvent, SearchRequest, SearchResponse, SubQuestion
 from worker.call import CallDeps
 from worker.deadline import Clock, Deadline
 from worker.errors import SidecarError
 from worker.messages import line
+from worker.prefetch import first_useful
+from worker.question import LONGEST, MOST_PARTS, Question, Suggestion, read_question
+from worker.search_guard import Search
 from worker.sidecar_client import Attempts
-from worker.text import language_of, says_something, storable
+from worker.text import language_of, storable
 from worker.timeline import now
-from worker.tool_output import Outcome, with_answer, without_answer
+from worker.tool_output import Status, spoken_without_model, with_answer, without_answer
+from worker.waiting import SearchLimits, while_waiting
 
 NAME: Final = "search_knowledge"
-_LONGEST_QUERY: Final = 500
 _LONGEST_UTTERANCE: Final = 4000
 
 Context: TypeAlias = RunContext[CallDeps]
@@ -46,10 +46,19 @@ SCHEMA: Final = {
                 "type": "string",
                 "description": (
                     "The caller's question in the caller's own language, complete in itself, in at"
-                    " most 500 characters. Keep names, codes and numbers as they were said; leave"
+                    f" most {LONGEST} characters. Keep names, codes and numbers as they were said; leave"
                     " out greetings and small talk."
                 ),
-            }
+            },
+            "sub_questions": {
+                "type": "array",
+                "items": {"type": "string"},
+                "maxItems": MOST_PARTS,
+                "description": (
+                    "Only where the caller asked several things at once: each of them as a short question"
+                    " that is complete in itself. Leave it out for a single question. Never read it aloud."
+                ),
+            },
         },
         "required": ["query"],
         "additionalProperties": False,
@@ -60,29 +69,10 @@ log = structlog.get_logger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class SearchLimits:
-    """Seconds of the tool's wall clock.
-
-    Attributes:
-        total: until the model has its output, whatever happens.
-        http: until the sidecar must have answered, retry included; less than `total`, so that one
-            of the two decides.
-        grace: what a nearly finished search still gets after the caller spoke: an "mm-hm" should
-            not throw it away.
-        filler: how long silence lasts before the caller is asked to wait.
-    """
-
-    total: float = 4.0
-    http: float = 3.8
-    grace: float = 0.7
-    filler: float = 0.7
-
-
-@dataclass(frozen=True, slots=True)
 class _Searched:
     """What became of one call of the tool."""
 
-    outcome: Outcome
+    status: Status
     output: str
     search_id: UUID | None = None
     result_ids: tuple[UUID, ...] = ()
@@ -103,7 +93,7 @@ def get_knowledge_tools(limits: SearchLimits | None = None, clock: Clock = monot
         except Exception:
             # a fault of ours must not reach the model as "an internal error occurred"
             log.exception("search_failed", session_id=str(deps.ids.session_id))
-            searched = _without_answer("unavailable", deps)
+            searched = _unavailable(ctx)
         finally:
             # also where the call was torn down in the middle: one event for each call of the tool
             ms = (bounds.total - (deadline.at - clock())) * 1000
@@ -121,66 +111,89 @@ async def _search(
     attempts: Attempts,
 ) -> _Searched:
     deps = ctx.userdata
-    query = _query(arguments)
-    if query is None:
+    question = read_question(arguments, deps.language)
+    if isinstance(question, Suggestion):
         log.info("search_arguments_refused", session_id=str(deps.ids.session_id), count=len(arguments))
-        return _without_answer("invalid_query", deps)
+        return _Searched("invalid_query", without_answer("invalid_query", deps.language, hint=question.text))
+    noted = deps.guard.judge(ctx.speech_handle.id, question, deps.language)
+    if noted == "unavailable":
+        return _unavailable(ctx)
+    if isinstance(noted, str):
+        return _Searched(noted, without_answer(noted, deps.language))
     http_deadline = Deadline(deadline.at - (limits.total - limits.http), deadline.clock)
-    request = SearchRequest(
-        org_id=deps.ids.org_id,
-        agent_id=deps.ids.agent_id,
-        query=query,
-        utterance=_utterance(ctx),
-        language=language_of(query, deps.asks_in),
-    )
-    search = asyncio.create_task(deps.client.search(deps.ids.session_id, request, http_deadline, attempts))
+    request = _request(question, deps, _utterance(ctx))
+    search = asyncio.create_task(_ask(deps, question, request, http_deadline, attempts))
     try:
-        async with _filler(ctx, limits.filler):
-            await _wait(search, ctx.speech_handle, deadline)
-        if ctx.speech_handle.interrupted and not search.done():
-            await asyncio.wait({search}, timeout=min(limits.grace, deadline.remaining()))
+        await while_waiting(search, ctx, limits, deadline)
         if search.done():
-            return _answered(search, deps)
-        return _without_answer("aborted" if ctx.speech_handle.interrupted else "unavailable", deps)
+            return _answered(search, ctx, question, noted)
+        if ctx.speech_handle.interrupted:
+            return _Searched("aborted", without_answer("aborted", deps.language))
+        noted.failed = True
+        return _unavailable(ctx)
     finally:
         # closes the connection, by which the sidecar learns that nobody waits any more
         search.cancel()
 
 
-async def _wait(search: asyncio.Task[SearchResponse], speech: SpeechHandle, deadline: Deadline) -> None:
-    """Return when the search is done, the caller has spoken, or nothing is left of the deadline."""
-    done_or_late = asyncio.create_task(asyncio.wait({search}, timeout=deadline.remaining()))
-    try:
-        await speech.wait_if_not_interrupted([done_or_late])
-    finally:
-        done_or_late.cancel()
+async def _ask(
+    deps: CallDeps, question: Question, request: SearchRequest, deadline: Deadline, attempts: Attempts
+) -> SearchResponse:
+    """What the search ahead has found, if there was one for this question; else ask now."""
+
+    async def search() -> SearchResponse:
+        return await deps.client.search(deps.ids.session_id, request, deadline, attempts)
+
+    ahead = deps.prefetch.take(question) if deps.prefetch else None
+    return await (first_useful(ahead, search) if ahead else search())
 
 
-def _answered(search: asyncio.Task[SearchResponse], deps: CallDeps) -> _Searched:
+async def search_ahead(deps: CallDeps, question: Question) -> SearchResponse:
+    """Search for what the caller said, before the model asks.
+
+    Raises:
+        SidecarError: when there is no answer.
+    """
+    request = _request(question, deps, question.query)
+    return await deps.client.search(deps.ids.session_id, request, Deadline.after(SearchLimits().http), Attempts())
+
+
+def _request(question: Question, deps: CallDeps, utterance: str | None) -> SearchRequest:
+    return SearchRequest(
+        org_id=deps.ids.org_id,
+        agent_id=deps.ids.agent_id,
+        query=question.query,
+        utterance=utterance,
+        sub_questions=[SubQuestion(part) for part in question.parts] or None,
+        language=language_of(question.query, deps.asks_in),
+        region_code=deps.region_code,
+    )
+
+
+def _answered(search: asyncio.Task[SearchResponse], ctx: Context, question: Question, noted: Search) -> _Searched:
+    deps = ctx.userdata
     try:
         response = search.result()
     except SidecarError as error:
         log.warning("search_unavailable", session_id=str(deps.ids.session_id), code=error.code)
-        return _without_answer("unavailable", deps)
+        noted.failed = True
+        return _unavailable(ctx)
+    deps.fallback.text = spoken_without_model(response, deps.language)
     return _Searched(
         response.status,
-        with_answer(response, deps.language),
+        with_answer(
+            response, deps.language, question, person=deps.handoff.after(response.status, ctx.speech_handle.id)
+        ),
         response.search_id,
         tuple(result.id for result in response.results),
     )
 
 
-def _without_answer(outcome: Outcome, deps: CallDeps) -> _Searched:
-    return _Searched(outcome, without_answer(outcome, deps.language))
-
-
-def _query(arguments: dict[str, object]) -> str | None:
-    """The question, or `None` where the arguments are anything else than one readable question."""
-    query = arguments.get("query")
-    if not isinstance(query, str) or len(arguments) != 1:
-        return None
-    query = storable(query).strip()
-    return query if says_something(query) and len(query) <= _LONGEST_QUERY else None
+def _unavailable(ctx: Context) -> _Searched:
+    deps = ctx.userdata
+    deps.fallback.text = line("knowledge.unavailable", deps.language)
+    person = deps.handoff.after("unavailable", ctx.speech_handle.id)
+    return _Searched("unavailable", without_answer("unavailable", deps.language, person=person))
 
 
 def _utterance(ctx: Context) -> str | None:
@@ -191,38 +204,27 @@ def _utterance(ctx: Context) -> str | None:
     return None
 
 
-@contextlib.asynccontextmanager
-async def _filler(ctx: Context, delay: float) -> AsyncIterator[None]:
-    """Ask the caller to wait, once, after that much silence; nothing where nobody can hear it."""
-    if ctx.session.output.audio is None:
-        yield
-        return
-    wait = line("search.wait", ctx.userdata.language)
-
-    def say(_step: int) -> SpeechHandle:
-        return ctx.session.say(wait, add_to_chat_ctx=False)
-
-    async with ctx.with_filler(say, delay=delay):
-        yield
-
-
 def _record(deps: CallDeps, searched: _Searched, attempts: Attempts, ms: float) -> None:
+    log.info(
+        "searched",
+        session_id=str(deps.ids.session_id),
+        outcome=searched.status,
+        results=len(searched.result_ids),
+        ms=round(ms),
+        attempts=attempts.count,
+    )
+    if searched.status == "already_searched" or searched.status == "enough_searched":  # noqa: PLR1714 - mypy reads it
+        # no search, and the contract has no outcome for it; the timeline should tell it all the same
+        deps.timeline.add(ErrorEvent(id=uuid4(), at=now(), source="worker", code=searched.status))
+        return
     deps.timeline.add(
         SearchEvent(
             id=uuid4(),
             at=now(),
             search_id=searched.search_id,
-            outcome=searched.outcome,
+            outcome=searched.status,
             result_ids=list(searched.result_ids),
             ms=max(0.0, ms),
             attempts=attempts.count,
         )
-    )
-    log.info(
-        "searched",
-        session_id=str(deps.ids.session_id),
-        outcome=searched.outcome,
-        results=len(searched.result_ids),
-        ms=round(ms),
-        attempts=attempts.count,
     )

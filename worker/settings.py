@@ -61,6 +61,9 @@ class Settings(BaseSettings):
         description="agent: transcribe in the call's language; auto: the model detects it.",
     )
     llm_model: NotBlank = Field(default="gpt-4.1-mini", description="Chat with tools.")
+    llm_fallback_model: NotBlank | None = Field(
+        default=None, description="A model of the same provider that answers where the other fails; none by default."
+    )
     tts_model: NotBlank = Field(default="gpt-4o-mini-tts", description="Text to speech.")
     tts_voice: NotBlank = Field(default="ash", description="A voice of that model.")
 
@@ -69,6 +72,16 @@ class Settings(BaseSettings):
     )
     silence_s: Annotated[float, Field(gt=0)] = Field(
         default=15, description="Seconds of silence before the caller is asked, and before hang-up."
+    )
+
+    reply_s: Annotated[float, Field(ge=1, le=10)] = Field(
+        default=4.5, description="Seconds a model has to its first word, tries and fallback included."
+    )
+    prefetch: bool = Field(
+        default=False, description="true: search for the caller's words while the model still thinks about them."
+    )
+    transfer_s: Annotated[float, Field(ge=1, le=120)] = Field(
+        default=30, description="Seconds until a person must have been reached when a call is put through."
     )
 
     turn_end_max_s: Annotated[float, Field(ge=0.3, le=6)] = Field(

@@ -1,6 +1,7 @@
 """A call without a LiveKit server: a real JobContext over a room that a test drives.
 
-What crosses LiveKit's edge is doubled: the room, and the session's audio, so that it talks in text.
+What crosses LiveKit's edge is doubled: the room, and the session's audio, so that it talks in text, or on a
+`SpokenLine` through the framework's own audio pipeline.
 Calls on a real server are the acceptance tests'.
 """
 
@@ -9,6 +10,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final, cast
 from unittest.mock import AsyncMock, create_autospec
 
@@ -19,8 +21,12 @@ from livekit.agents.testing import fake_job_context
 
 from tests.support.fake_sidecar import TOKEN, FakeSidecar
 from tests.support.scripted_llm import ScriptedLLM
+from tests.support.spoken_line import SpokenLine
 from worker import entrypoint
+from worker.call import CallDeps
+from worker.search_knowledge import get_knowledge_tools
 from worker.settings import Settings
+from worker.waiting import SearchLimits
 
 CALLER: Final = "+15550100199"
 CALLED: Final = "+15550101000"
@@ -118,6 +124,12 @@ class FakeCall:
         assert session
         return session
 
+    @property
+    def deps(self) -> CallDeps:
+        """What the agent and its tools have of the call."""
+        deps: CallDeps = self.session.userdata
+        return deps
+
     async def answer(self) -> None:
         """What LiveKit does with a job: run the entrypoint."""
         await entrypoint.answer(self.ctx)
@@ -160,21 +172,25 @@ async def fake_call(
     *,
     metadata: str = "",
     sidecar_url: str | None = None,
+    line: SpokenLine | None = None,
+    limits: SearchLimits | None = None,
+    keep_llm: bool = False,
     **settings: Any,
 ) -> AsyncIterator[FakeCall]:
-    """A call whose caller is in the room, and whose session talks in text by the script."""
+    """A call whose caller is in the room, and whose session talks by the script: in text, or on that line."""
     room, caller = FakeRoom(), phone()
     room.join(caller)
     with fake_job_context(room=cast("rtc.Room", room), job_metadata=metadata) as ctx:
         call = FakeCall(ctx, room, caller, sidecar)
         ctx.proc.userdata[entrypoint.SETTINGS] = settings_for(sidecar_url or sidecar.url, **settings)
         monkeypatch.setattr(ctx, "_on_shutdown", call.on_shutdown)
+        monkeypatch.setattr(entrypoint, "get_knowledge_tools", partial(get_knowledge_tools, limits))
 
         async def delete_room() -> None:
             call.deleted += 1
 
         monkeypatch.setattr(ctx, "delete_room", delete_room)
-        _talk_in_text(monkeypatch, call, llm or ScriptedLLM())
+        _talk(monkeypatch, call, None if keep_llm else llm or ScriptedLLM(), line)
         try:
             yield call
             await call.finish()
@@ -182,19 +198,30 @@ async def fake_call(
             await ctx._on_cleanup()
 
 
-def _talk_in_text(monkeypatch: pytest.MonkeyPatch, call: FakeCall, llm: ScriptedLLM) -> None:
+def _talk(monkeypatch: pytest.MonkeyPatch, call: FakeCall, llm: ScriptedLLM | None, line: SpokenLine | None) -> None:
     start, init, say = AgentSession.start, AgentSession.__init__, AgentSession.say
 
     def silent_init(self: AgentSession[Any], **options: Any) -> None:
-        for name in ("stt", "tts", "turn_handling"):
-            options.pop(name, None)
-        if "llm" in options:
+        if "llm" in options and llm is not None:
             options["llm"] = llm
-        init(self, **{**options, "vad": None, "user_away_timeout": None})
+        if line is None:
+            for name in ("stt", "tts", "turn_handling"):
+                options.pop(name, None)
+            init(self, **{**options, "vad": None, "user_away_timeout": None})
+            return
+        turns = {
+            **options["turn_handling"],
+            "turn_detection": "vad",
+            "endpointing": {"min_delay": 0.01, "max_delay": 0.02},
+        }
+        ears = {"vad": line.vad, "stt": line.stt, "turn_handling": turns} if "stt" in options else {}
+        init(self, **{**options, **ears, "tts": line.tts})
 
     async def start_without_room(self: AgentSession[Any], agent: Agent, **options: Any) -> None:
         assert options["record"] is False
         assert options["session_host"] is False
+        if line:
+            line.attach(self)
         await start(self, agent, record=False)
 
     def note(self: AgentSession[Any], text: str, **options: Any) -> Any:

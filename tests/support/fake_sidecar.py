@@ -52,7 +52,7 @@ class FakeSidecar:
         bootstrap, search, events, end, ready: what answers the operation; may be replaced.
         deadlines: `X-Deadline-Ms` of each search, in milliseconds.
         disconnected: set when a search was cancelled because its client left.
-        bootstrapping, searching, reported_some: set when such a request has arrived.
+        bootstrapping, searching, reported_some, ended: set when such a request has arrived.
     """
 
     exchanges: ContractExchanges
@@ -65,6 +65,7 @@ class FakeSidecar:
     searching: asyncio.Event = field(default_factory=asyncio.Event)
     disconnected: asyncio.Event = field(default_factory=asyncio.Event)
     reported_some: asyncio.Event = field(default_factory=asyncio.Event)
+    ended: asyncio.Event = field(default_factory=asyncio.Event)
     url: str = ""
 
     def __post_init__(self) -> None:
@@ -88,6 +89,13 @@ class FakeSidecar:
     def endings(self) -> list[tuple[str, str]]:
         """Status and reason of each end that was told."""
         return [(end.status, end.reason) for end in self.ends]
+
+    async def searched_times(self, number: int) -> None:
+        """Wait until so many searches have arrived."""
+        async with asyncio.timeout(5):
+            while len(self.searches) < number:
+                self.searching.clear()
+                await self.searching.wait()
 
     def app(self) -> web.Application:
         """The application of one server."""
@@ -129,6 +137,7 @@ class FakeSidecar:
         if request.match_info["id"] != str(SESSION):
             return problem(404)
         self.ends.append(EndRequest.from_wire(await request.read()))
+        self.ended.set()
         return await self.end(request)
 
 

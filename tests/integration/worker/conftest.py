@@ -15,9 +15,10 @@ from tests.support.fake_sidecar import AGENT, ORG, SESSION, TOKEN, FakeSidecar, 
 from tests.support.scripted_llm import ScriptedLLM
 from worker.call import CallDeps
 from worker.deadline import Deadline
-from worker.search_knowledge import SearchLimits, get_knowledge_tools
+from worker.search_knowledge import get_knowledge_tools
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.timeline import Timeline
+from worker.waiting import SearchLimits
 
 IDS = SessionIds(SESSION, ORG, AGENT)
 QUESTION = "Hi, what is the door code for the north entrance?"
@@ -46,12 +47,12 @@ class TextCall:
     timelines: list[Timeline] = field(default_factory=list)
 
     async def start(
-        self, llm: ScriptedLLM, limits: SearchLimits | None = None, language: str = "en"
+        self, llm: ScriptedLLM, limits: SearchLimits | None = None, language: str = "en", **deps_fields: Any
     ) -> AgentSession[CallDeps]:
         """A session of an agent that has the knowledge tool and follows that script."""
         timeline = Timeline(self.client, IDS, interval_s=3600)
         self.timelines.append(timeline)
-        deps = CallDeps(self.client, IDS, timeline, language, language)
+        deps = CallDeps(self.client, IDS, timeline, language, language, **deps_fields)
         session = AgentSession(llm=llm, vad=None, userdata=deps, max_tool_steps=2)
         await self.resources.enter_async_context(session)
         agent = Agent(instructions="Answer.", tools=[*get_knowledge_tools(limits)])

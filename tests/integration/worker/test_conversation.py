@@ -45,9 +45,10 @@ async def test_a_model_that_fails_once_is_apologised_for_and_three_times_ends_th
         for _ in range(5):
             await call.session.generate_reply(user_input="What is the door code?")
         await call.shut_down()
+    said = [event.text for event in sidecar.timeline if event.type == "turn" and event.role == "agent"]
     trouble, out_of_order = "I'm sorry, something went wrong.", "I'm sorry, we can't take your call"
-    assert [said.startswith(trouble) for said in call.said] == [False, True, True, True, False]
-    assert call.said[-1].startswith(out_of_order)
+    assert [text.startswith(trouble) for text in said] == [False, True, False, True, True, False]
+    assert said[-1].startswith(out_of_order)
     assert sidecar.endings == [("failed", "outage")]
     codes = [event.code for event in sidecar.timeline if event.type == "error"]
     assert codes == ["APIError"] * 4
@@ -126,3 +127,31 @@ async def test_no_log_at_any_level_holds_what_was_said_found_or_dialled(
     assert CALLER not in written
     assert CALLED not in written
     assert "LF-27-B" not in written
+
+
+async def test_an_agent_without_a_greeting_still_speaks_first(
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
+) -> None:
+    sidecar.bootstrap = answering(201, bootstrap_answer(agent={"language": "ru", "greeting": " "}).to_wire())
+    async with fake_call(monkeypatch, sidecar) as call:
+        await call.answer()
+        await call.heard("Здравствуйте! Чем могу помочь?")
+
+
+async def test_complaint_15_an_answer_without_the_search_that_it_needed_is_counted(
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
+) -> None:
+    llm = ScriptedLLM(
+        Say("The door code is AB-12."),
+        search("lab hours"),
+        Say("The code of the north entrance is LF-27-B."),
+        Say("You are welcome."),
+        Say("Parking costs 4 euros an hour."),
+    )
+    async with fake_call(monkeypatch, sidecar, llm) as call:
+        await call.answer()
+        for words in ("What is the door code?", "When is the lab open?", "Thank you.", "What does parking cost?"):
+            await call.session.run(user_input=words)
+    counted = [event.code for event in sidecar.timeline if event.type == "error"]
+    assert counted == ["answered_without_search"] * 2
+    assert {event.source for event in sidecar.timeline if event.type == "error"} == {"worker"}

@@ -174,7 +174,7 @@ async def test_the_dispatch_names_the_agent(monkeypatch: pytest.MonkeyPatch, sid
     [("agent-a", 0, True), ("agent-c", 0, True), ("agent-a", 2, False), ("agent-a", 1, True),
      ("agent-c", 1, False)],
 )  # fmt: skip
-async def test_of_two_agents_the_one_that_joined_first_stays(
+async def test_complaint_21_of_two_agents_the_one_that_joined_first_stays(
     monkeypatch: pytest.MonkeyPatch,
     sidecar: FakeSidecar,
     identity: str,

@@ -19,9 +19,9 @@ from tests.support.fake_sidecar import (
     refusing,
 )
 from tests.support.scripted_llm import Say, ScriptedLLM, search
-from worker.search_knowledge import SearchLimits
 from worker.sidecar_client import SidecarClient
 from worker.tool_output import GUIDANCE
+from worker.waiting import SearchLimits
 
 SHORT = SearchLimits(total=0.4, http=0.3, grace=0.05, filler=10)
 

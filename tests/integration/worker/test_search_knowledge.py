@@ -120,7 +120,7 @@ async def test_a_degraded_answer_and_one_in_another_language_say_so(call: TextCa
 
 
 def test_each_status_tells_the_model_something_else() -> None:
-    assert len(set(GUIDANCE.values())) == len(GUIDANCE) == 6
+    assert len(set(GUIDANCE.values())) == len(GUIDANCE) == 8
     assert "do not say that there is no information" in GUIDANCE["unavailable"]
     assert "Never present this as no information" in GUIDANCE["aborted"]
 
