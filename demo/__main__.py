@@ -7,7 +7,6 @@ import re
 import signal
 import sys
 import time
-from contextlib import AsyncExitStack
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +14,13 @@ import typer
 from rich.console import Console
 
 from demo import livekit_server, netns
-from demo.conversation import AGENT, SIDECAR, Plan, Server
+from demo.conversation import Plan, Server
 from demo.evidence import Evidence, read_evidence
 from demo.held import Report
+from demo.kept_up import keep_up, write_environment
 from demo.knowledge import knowledge, organization_id
 from demo.printing import print_call, print_latencies
-from demo.processes import DemoError, answers, running
+from demo.processes import DemoError
 from demo.verdict import Answered, judge
 
 ROOT = Path(__file__).parents[1]
@@ -47,13 +47,19 @@ def demo(
 
 @app.command()
 def run() -> None:
-    """Keep the sidecar and its jobs up on the sample organization, and the worker when LIVEKIT_URL is set.
+    """Keep both APIs and the work on sources up on the sample organization, and the worker when LIVEKIT_URL is set.
 
     Ctrl-C ends them.
     """
     try:
         with knowledge(DATA) as environment:
-            asyncio.run(_keep_up(environment))
+            write_environment(environment, BUILD)
+            shown = os.path.relpath(BUILD)
+            console.print(
+                f"For commands in another shell, an API key for today among them: set -a; . {shown}/environment"
+            )
+            console.print(f"Logs: {shown}")
+            asyncio.run(keep_up(environment, BUILD, console, with_worker=_given_server() is not None))
     except DemoError as error:
         console.print(str(error), style="red", markup=False)
         raise typer.Exit(1) from None
@@ -145,48 +151,6 @@ def _show(report: Report, evidence: Evidence, out: Console) -> tuple[list[str], 
         json.dumps({"faults": faults, "questions": len(every), "calls": len(report.calls)}), encoding="utf-8"
     )
     return faults, every
-
-
-async def _keep_up(environment: dict[str, str]) -> None:
-    told = asyncio.Event()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        asyncio.get_running_loop().add_signal_handler(number, told.set)
-    BUILD.mkdir(parents=True, exist_ok=True)
-    async with AsyncExitStack() as parts:
-        sidecar = [sys.executable, "-m", "retrieval_sidecar", "serve"]
-        log = BUILD / "sidecar.log"
-        await parts.enter_async_context(
-            running(
-                "the sidecar", sidecar, log=log, environment=environment, is_ready=lambda: answers(f"{SIDECAR}/readyz")
-            )
-        )
-        console.print(f"The voice API is ready at {SIDECAR}; its log is {log}", markup=False)
-        jobs = BUILD / "jobs.log"
-        work = [sys.executable, "-m", "retrieval_sidecar", "work"]
-        await parts.enter_async_context(
-            running(
-                "the work on sources", work, log=jobs, environment=environment, is_ready=lambda: _says(jobs, "Starting")
-            )
-        )
-        console.print(f"Sources that are added are worked on; the log is {jobs}", markup=False)
-        if _given_server():
-            log = BUILD / "worker.log"
-            given = {"ANSWERLINE_SIDECAR_TOKEN": environment["ANSWERLINE_SIDECAR_TOKEN"], "DATABASE_URL": ""}
-            worker = [sys.executable, "-m", "worker", "start"]
-            await parts.enter_async_context(
-                running(
-                    "the worker", worker, log=log, environment=given, is_ready=lambda: _says(log, "registered worker")
-                )
-            )
-            console.print(f"The worker answers as {AGENT!r}; its log is {log}", markup=False)
-        else:
-            console.print("No worker: set LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET and OPENAI_API_KEY for one.")
-        console.print("Ctrl-C ends it.")
-        await told.wait()
-
-
-async def _says(log: Path, words: str) -> bool:
-    return words in await asyncio.to_thread(log.read_text, encoding="utf-8", errors="replace")
 
 
 def _given_server() -> Server | None:

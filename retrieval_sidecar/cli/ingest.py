@@ -12,6 +12,7 @@ from typing import Annotated, Any, Literal
 from uuid import UUID
 
 import typer
+from rich.markup import escape
 from rich.table import Table
 from typer.core import TyperGroup
 
@@ -117,14 +118,18 @@ def status(
         print_json([{"base": base.name} | asdict(source) for base, source in found])
         return
     table = Table(box=None, pad_edge=False)
-    for heading in ("base", "name", "kind", "status", "items", "passages", "id", "why"):
-        is_count = heading in ("items", "passages")
-        # An id is there to be copied.
-        table.add_column(heading, justify="right" if is_count else "left", overflow="fold", no_wrap=heading == "id")
+    for heading in ("status", "items", "passages", "id", "source"):
+        # An id is there to be copied, whatever the width.
+        table.add_column(
+            heading,
+            justify="right" if heading in ("items", "passages") else "left",
+            overflow="fold",
+            no_wrap=heading == "id",
+        )
     for each, source in found:
         shown = source.status + ("" if source.is_searchable or source.status != "failed" else ", not searchable")
-        values = (each.name, source.name, source.kind, shown, f"{source.items:,}", f"{source.passages:,}")
-        table.add_row(*values, str(source.source_id), source.error or "")
+        name = f"{each.name} › {source.name}" + (f"\n{source.error}" if source.error else "")
+        table.add_row(shown, f"{source.items:,}", f"{source.passages:,}", str(source.source_id), escape(name))
     out.print(table)
 
 
