@@ -30,8 +30,8 @@ def bar(what: str) -> Iterator[Indexed]:
     """A bar of one piece of work; what it yields moves it."""
     columns = (TextColumn(what), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err) as progress:
-        task = progress.add_task(what, total=None)
-        yield lambda done, total: progress.update(task, completed=done, total=total)
+        task = progress.add_task(what, total=None, visible=False)  # until there is something to do
+        yield lambda done, total: progress.update(task, completed=done, total=total, visible=True)
 
 
 @asynccontextmanager
