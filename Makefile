@@ -17,7 +17,7 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check eval-retrieval bench bench-quick pictures peers lock lock-peers livekit-server \
+.PHONY: help setup demo run test check eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers livekit-server \
         oasdiff clean
 
 help: ## this list
@@ -62,7 +62,19 @@ lock: setup ## resolve constraints.txt again (UPGRADE=--upgrade takes the newest
 	@$(AS_PIP); \
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes \
 	    --no-emit-index-url --no-header --no-annotate $(UPGRADE) --output-file constraints.txt >/dev/null
+	@$(MAKE) --no-print-directory lock-images
 	@echo "constraints.txt is resolved."
+
+# The parts of constraints.txt that each image installs: an image's pip has to be given no more than that.
+lock-images: setup
+	@$(AS_PIP); part() { \
+	    file=deploy/images/$$1.txt; shift; \
+	    $(BIN)/uv pip compile pyproject.toml "$$@" --constraint constraints.txt --universal --generate-hashes \
+	        --no-emit-index-url --no-header --no-annotate --output-file $$file >/dev/null; \
+	}; \
+	part build --extra images && \
+	part worker --extra worker && \
+	part sidecar --extra sidecar --extra ingest --extra embedder
 
 lock-peers: setup ## the same for constraints-peers.txt, the stores of `make bench`
 	@$(AS_PIP); \
