@@ -29,7 +29,7 @@ demo: setup ## a spoken call, answered from knowledge: everything it needs is se
 	@$(MAKE) --no-print-directory livekit-server || echo "Going on without a LiveKit server of our own."
 	@$(BIN)/python -m demo
 
-run: setup ## keep the sidecar up, and the worker when LIVEKIT_URL is set
+run: setup ## keep the sidecar and its jobs up, and the worker when LIVEKIT_URL is set
 	@$(BIN)/python -m demo run
 
 test: setup livekit-server oasdiff ## all tests; those that lack a tool are named at the end

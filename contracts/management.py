@@ -44,7 +44,7 @@ class KnowledgeBase(ContractModel):
         extra="forbid",
     )
     id: UUID
-    name: Annotated[str, Field(max_length=200)]
+    name: str
     source_count: Annotated[int, Field(ge=0)]
     item_count: Annotated[int, Field(description="Knowledge items of all its sources.", ge=0)]
     chunk_count: Annotated[int, Field(description="Passages of all its sources.", ge=0)]
@@ -66,10 +66,7 @@ class KnowledgeBasePage(ContractModel):
     items: Annotated[list[KnowledgeBase], Field(max_length=100)]
     next_cursor: Annotated[
         str | None,
-        Field(
-            description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=2000,
-        ),
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
     ] = None
 
 
@@ -149,10 +146,7 @@ class PassagePage(ContractModel):
     items: Annotated[list[Passage], Field(max_length=100)]
     next_cursor: Annotated[
         str | None,
-        Field(
-            description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=2000,
-        ),
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
     ] = None
 
 
@@ -324,8 +318,8 @@ class Source(ContractModel):
     id: UUID
     kb_id: UUID
     kind: Literal["file", "url", "text", "jsonl", "integration"]
-    name: Annotated[str, Field(max_length=200)]
-    url: Annotated[str | None, Field(max_length=2048)] = None
+    name: str
+    url: str | None = None
     content_type: Annotated[
         str | None, Field(description="What it is, as told from its content.")
     ] = None
@@ -363,8 +357,5 @@ class SourcePage(ContractModel):
     items: Annotated[list[Source], Field(max_length=100)]
     next_cursor: Annotated[
         str | None,
-        Field(
-            description="What to send as `cursor` for the next page; absent on the last.",
-            max_length=2000,
-        ),
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
     ] = None

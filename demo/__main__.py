@@ -47,7 +47,10 @@ def demo(
 
 @app.command()
 def run() -> None:
-    """Keep the sidecar up on the sample organization, and the worker when LIVEKIT_URL is set; Ctrl-C ends both."""
+    """Keep the sidecar and its jobs up on the sample organization, and the worker when LIVEKIT_URL is set.
+
+    Ctrl-C ends them.
+    """
     try:
         with knowledge(DATA) as environment:
             asyncio.run(_keep_up(environment))
@@ -158,22 +161,32 @@ async def _keep_up(environment: dict[str, str]) -> None:
             )
         )
         console.print(f"The voice API is ready at {SIDECAR}; its log is {log}", markup=False)
+        jobs = BUILD / "jobs.log"
+        work = [sys.executable, "-m", "retrieval_sidecar", "work"]
+        await parts.enter_async_context(
+            running(
+                "the work on sources", work, log=jobs, environment=environment, is_ready=lambda: _says(jobs, "Starting")
+            )
+        )
+        console.print(f"Sources that are added are worked on; the log is {jobs}", markup=False)
         if _given_server():
             log = BUILD / "worker.log"
             given = {"ANSWERLINE_SIDECAR_TOKEN": environment["ANSWERLINE_SIDECAR_TOKEN"], "DATABASE_URL": ""}
-
-            async def registered() -> bool:
-                return "registered worker" in log.read_text(encoding="utf-8", errors="replace")
-
             worker = [sys.executable, "-m", "worker", "start"]
             await parts.enter_async_context(
-                running("the worker", worker, log=log, environment=given, is_ready=registered)
+                running(
+                    "the worker", worker, log=log, environment=given, is_ready=lambda: _says(log, "registered worker")
+                )
             )
             console.print(f"The worker answers as {AGENT!r}; its log is {log}", markup=False)
         else:
             console.print("No worker: set LIVEKIT_URL, LIVEKIT_API_KEY, LIVEKIT_API_SECRET and OPENAI_API_KEY for one.")
         console.print("Ctrl-C ends it.")
         await told.wait()
+
+
+async def _says(log: Path, words: str) -> bool:
+    return words in await asyncio.to_thread(log.read_text, encoding="utf-8", errors="replace")
 
 
 def _given_server() -> Server | None:

@@ -1,5 +1,6 @@
 """What the search reads of the rows that its passages come from, held to those rows."""
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from retrieval_sidecar.database import Connection
@@ -7,6 +8,7 @@ from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.ingest")
+_FEW = 1_000  # passages that are looked up one by one; to read all that an organization has is quicker for more
 
 
 async def refresh_facts(connection: Connection, organization_id: UUID, source_id: UUID | None = None) -> None:
@@ -19,8 +21,29 @@ async def refresh_facts(connection: Connection, organization_id: UUID, source_id
         source_id: the one whose items were changed; None for any of the organization's rows.
     """
     scope = {"organization_id": organization_id}
-    if source_id is None:
+    passage_ids = None if source_id is None else await _some_passages(connection, organization_id, source_id)
+    if passage_ids is None:
+        await connection.execute(_SQL["plan_in_bulk"])
         await connection.execute(_SQL["refresh_facts"], scope)
-    else:
-        await connection.execute(_SQL["refresh_facts_of_source"], scope | {"source_id": source_id})
+    elif passage_ids:
+        await connection.execute(_SQL["plan_by_key"])
+        await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
     await count_vectors(connection, organization_id)
+
+
+async def refresh_facts_of_items(connection: Connection, organization_id: UUID, item_ids: Sequence[UUID]) -> None:
+    """The same for some items of many, whose changes are written a batch at a time. Vectors are counted in the end."""
+    scope = {"organization_id": organization_id}
+    cursor = await connection.execute(_SQL["passages_of_items"], scope | {"item_ids": list(item_ids)})
+    passage_ids = [row[0] async for row in cursor]
+    if passage_ids:
+        await connection.execute(_SQL["plan_by_key"])
+        await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
+
+
+async def _some_passages(connection: Connection, organization_id: UUID, source_id: UUID) -> list[int] | None:
+    """The passages of a source; None where there are many."""
+    scope = {"organization_id": organization_id, "source_id": source_id}
+    cursor = await connection.execute(_SQL["passages_of_source"], scope | {"limit": _FEW + 1})
+    passage_ids = [row[0] async for row in cursor]
+    return passage_ids if len(passage_ids) <= _FEW else None

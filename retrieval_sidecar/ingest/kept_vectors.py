@@ -11,6 +11,7 @@ from pgvector import HalfVector
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.embeddings.centering import language_samples
+from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.ingest")
@@ -81,3 +82,24 @@ async def sample_vectors(connection: Connection, scope: Mapping[str, Any], embed
     as_passages = await by_language("sample passage", embedder.embed_passages)
     as_queries = await by_language("sample query", embedder.embed_queries)
     return Samples(as_passages, as_queries, hashes)
+
+
+async def forget_unused(connection: Connection, scope: Mapping[str, Any], samples: Samples, recipe: str) -> None:
+    """Let go of kept vectors that no passage uses, unless a document waits for its passages: they may be its.
+
+    What is unused is looked for outside of the change that removes it, for that reads all that an organization has.
+    """
+    async with connection.transaction():
+        await connection.execute(_SQL["plan_in_bulk"])
+        cursor = await connection.execute(
+            _SQL["unused_embeddings"], {**scope, "kept_hashes": samples.hashes}, binary=True
+        )
+        unused = [bytes(row[0]) async for row in cursor]
+        if not unused:
+            return
+        cursor = await connection.execute(_SQL["has_outdated_documents"], {**scope, "recipe": recipe})
+        if await cursor.fetchone() == (True,):
+            return
+    async with change(connection, scope["organization_id"]):
+        await connection.execute(_SQL["plan_in_bulk"])
+        await connection.execute(_SQL["forget_embeddings"], {**scope, "hashes": unused})

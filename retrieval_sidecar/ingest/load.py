@@ -1,6 +1,7 @@
 """Bring an organization's files into the database, in one transaction: all of it or nothing."""
 
-from collections.abc import Iterable, Mapping
+import asyncio
+from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, LiteralString
@@ -12,20 +13,20 @@ from psycopg.types.json import Jsonb
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import FieldProblem, InvalidRequest
 from retrieval_sidecar.ingest.facts import refresh_facts
+from retrieval_sidecar.ingest.items import Place, prepare, write_items
 from retrieval_sidecar.ingest.organization_file import (
     Agent,
     InstructionSelection,
-    Item,
     KnowledgeSelection,
     OrganizationFile,
-    read_items,
 )
+from retrieval_sidecar.ingest.records import Item, read_records
 from retrieval_sidecar.knowledge.changes import change
-from retrieval_sidecar.knowledge.validity import open_minutes
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.ingest")
+_PIECE = 1_000_000  # bytes that are read at once
 
 
 @dataclass(slots=True)
@@ -40,7 +41,12 @@ class Loaded:
 
 
 async def load_organization(connection: Connection, organization: Path, items: Path) -> Loaded:
-    """Read both files and write them. A bad line is reported and does not stop the rest.
+    """Read both files and write them in one transaction: what organization.yaml says, and the items of all good lines.
+
+    A bad line is reported and does not stop the rest; `records.Item` says what a line must hold. Items that say what
+    they said are not written. However long the file of items is, some of its lines at a time are held, and their ids;
+    the organization's other changes wait until all of it is written, so that a file of many ten thousand lines is
+    better imported as a source.
 
     Raises:
         InvalidRequest: `organization.yaml` is wrong, or names something that it does not define.
@@ -50,7 +56,7 @@ async def load_organization(connection: Connection, organization: Path, items: P
     async with change(connection, document.organization.id):
         await loader.people()
         await loader.instructions()
-        await loader.knowledge(read_items(items, loader.zone), source_name=items.name)
+        await loader.knowledge(_pieces(items), source_name=items.name)
         for agent in document.agents:
             await loader.agent(agent)
         await refresh_facts(connection, document.organization.id)
@@ -64,10 +70,9 @@ class _Loader:
         self._connection = connection
         self._document = document
         self._organization_id = document.organization.id
-        self.zone = ZoneInfo(document.organization.time_zone)
-        self._ids: dict[str, dict[str, Any]] = {
-            kind: {} for kind in ("segment", "directory", "instruction", "base", "item", "folder")
-        }
+        self._ids: dict[str, dict[str, Any]] = {kind: {} for kind in ("segment", "directory", "instruction", "base")}
+        self._sources: Sequence[UUID] = ()
+        self._source_of: dict[str, UUID] = {}  # of the items that agents select
         self.loaded = Loaded(document.organization.id)
 
     async def people(self) -> None:
@@ -101,58 +106,50 @@ class _Loader:
             await self._replace_segments("instruction", instruction_id, instruction.segments)
             self.loaded.instructions += 1
 
-    async def knowledge(self, lines: Iterable[tuple[int, Item | InvalidRequest]], *, source_name: str) -> None:
-        sources: dict[str, UUID] = {}
+    async def knowledge(self, content: AsyncIterator[bytes], *, source_name: str) -> None:
+        places: dict[str, Place] = {}
         for base in self._document.knowledge_bases:
             base_id = await self._run("upsert_base", name=base.name)
             self._ids["base"][base.key] = base_id
-            sources[base.key] = await self._run("upsert_source", base_id=base_id, name=source_name)
-        for number, line in lines:
-            if isinstance(line, InvalidRequest):
-                self.loaded.rejected.append((number, line))
-            elif problem := self._unknown_key(line, sources):
-                self.loaded.rejected.append((number, InvalidRequest([problem])))
-            else:
-                await self._item(line, sources)
-                self.loaded.items += 1
+            source_id = await self._run("upsert_source", base_id=base_id, name=source_name)
+            # An item that names no folder stands in that of its knowledge base.
+            places[base.key] = Place(source_id, str(FolderKey("base", (str(base_id),))), {})
+        self._sources = [place.source_id for place in places.values()]
+        first = self._document.knowledge_bases[0].key
+        taken: set[str] = set()
+        selected = {
+            key
+            for agent in self._document.agents
+            if isinstance(agent.knowledge_scope, KnowledgeSelection)
+            for key in agent.knowledge_scope.items
+        }
 
-    def _unknown_key(self, item: Item, sources: Mapping[str, UUID]) -> FieldProblem | None:
-        if self._base(item) not in sources:
-            return FieldProblem("base", f"must be one of: {', '.join(sources)}")
-        if unknown := set(item.segments) - set(self._ids["segment"]):
-            return FieldProblem("segments", f"unknown: {', '.join(sorted(unknown))}")
-        if item.external_id in self._ids["item"]:
-            return FieldProblem("external_id", "stands twice in this file")
-        return None
+        def place_of(item: Item) -> Place | FieldProblem:
+            place = places.get(item.base or first)
+            if place is None:
+                return FieldProblem("base", f"must be one of: {', '.join(places)}")
+            if item.external_id in selected:
+                self._source_of.setdefault(item.external_id, place.source_id)
+            return place
 
-    async def _item(self, item: Item, sources: Mapping[str, UUID]) -> None:
-        base = self._base(item)
-        # An item that names no folder stands in that of its knowledge base.
-        folder = item.folder or str(FolderKey("base", (str(self._ids["base"][base]),)))
-        if folder not in self._ids["folder"]:
-            self._ids["folder"][folder] = await self._run("upsert_folder", folder_key=folder)
-        ranges = open_minutes(item.schedule) if item.schedule is not None else None
-        valid_from, valid_to = item.window(self.zone)
-        item_id = await self._run(
-            "upsert_item",
-            **item.model_dump(
-                include={
-                    "external_id", "title", "content", "source_hash", "language", "region_code",
-                    "status", "visibility", "channels", "source_url",
-                }
-            ),
-            source_id=sources[base],
-            folder_id=self._ids["folder"][folder],
-            valid_from=valid_from,
-            valid_to=valid_to,
-            open_minutes=_multirange(ranges),
-            metadata=Jsonb(item.metadata),
-        )  # fmt: skip
-        self._ids["item"][item.external_id] = item_id
-        await self._replace_segments("item", item_id, item.segments)
+        async def take_ids(external_ids: Sequence[str]) -> set[str]:
+            free = set(external_ids) - taken
+            taken.update(free)
+            return free
 
-    def _base(self, item: Item) -> str:
-        return item.base or self._document.knowledge_bases[0].key
+        await prepare(self._connection)
+        zone = ZoneInfo(self._document.organization.time_zone)
+        async for batch in read_records(content, zone):
+            written = await write_items(
+                self._connection,
+                self._organization_id,
+                batch.records,
+                zone=zone,
+                place_of=place_of,
+                take_ids=take_ids,
+            )
+            self.loaded.rejected += written.rejected
+        self.loaded.items = len(taken)
 
     async def agent(self, agent: Agent) -> None:
         instructions, knowledge = agent.instruction_scope, agent.knowledge_scope
@@ -167,8 +164,9 @@ class _Loader:
             await self._select(agent, "instruction", instructions.instructions)
             await self._select(agent, "directory", instructions.directories)
         if isinstance(knowledge, KnowledgeSelection):
-            await self._select(agent, "item", knowledge.items)
-            await self._select(agent, "folder", knowledge.folders)
+            for kind, keys in (("item", knowledge.items), ("folder", knowledge.folders)):
+                await self._look_up(kind, keys)
+                await self._select(agent, kind, keys)
             await self._select(agent, "base", knowledge.bases)
         for number in agent.numbers:
             if await self._run("route_number", phone_number=number, agent_id=agent.id) is None:
@@ -178,6 +176,16 @@ class _Loader:
     async def _select(self, agent: Agent, kind: str, keys: list[str]) -> None:
         for key in keys:
             await self._run(f"select_{kind}", agent_id=agent.id, selected=self._id(kind, key))
+
+    async def _look_up(self, kind: str, keys: Sequence[str]) -> None:
+        """Find items or folders that are named, of all that there are."""
+        found = self._ids.setdefault(kind, {})
+        for key in keys:
+            # An item that this file has in one base may stand in another since an earlier load.
+            sources = [self._source_of[key]] if key in self._source_of else list(self._sources)
+            identity = await self._run(f"{kind}_named", key=key, source_ids=sources)
+            if identity is not None:
+                found[key] = identity
 
     async def _replace_segments(self, owner: str, owner_id: UUID, keys: list[str]) -> None:
         owned = {f"{owner}_id": owner_id}
@@ -201,8 +209,10 @@ class _Loader:
         return row[0] if row else None
 
 
-def _multirange(ranges: list[tuple[int, int]] | None) -> str | None:
-    """PostgreSQL's text form; half-open ranges."""
-    if ranges is None:
-        return None
-    return "{" + ",".join(f"[{start},{end})" for start, end in ranges) + "}"
+async def _pieces(path: Path) -> AsyncIterator[bytes]:
+    file = await asyncio.to_thread(path.open, "rb")
+    try:
+        while piece := await asyncio.to_thread(file.read, _PIECE):
+            yield piece
+    finally:
+        file.close()

@@ -62,32 +62,14 @@ values (%(organization_id)s, %(base_id)s, 'jsonl', %(name)s, 'ready')
 on conflict (organization_id, base_id, name) do update set status = 'ready'
 returning source_id;
 
--- name: upsert_folder
-insert into folder (organization_id, folder_key) values (%(organization_id)s, %(folder_key)s)
-on conflict (organization_id, folder_key) do update set folder_key = excluded.folder_key
-returning folder_id;
+-- name: item_named
+-- Of what a file's bases hold, from this file or an earlier one.
+select item_id from knowledge_item
+where organization_id = %(organization_id)s and source_id = any(%(source_ids)s) and external_id = %(key)s
+    and deleted_at is null;
 
--- name: upsert_item
-insert into knowledge_item (organization_id, source_id, folder_id, external_id, title, content, source_hash, language,
-    region_code, status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata)
-values (%(organization_id)s, %(source_id)s, %(folder_id)s, %(external_id)s, %(title)s, %(content)s, %(source_hash)s,
-    %(language)s, %(region_code)s, %(status)s, %(visibility)s, %(channels)s,
-    coalesce(%(valid_from)s, '-infinity'::timestamptz), coalesce(%(valid_to)s, 'infinity'::timestamptz),
-    %(open_minutes)s::text::int4multirange, %(source_url)s, %(metadata)s)
-on conflict (organization_id, source_id, external_id) do update set
-    folder_id = excluded.folder_id, title = excluded.title, content = excluded.content,
-    source_hash = excluded.source_hash, language = excluded.language, region_code = excluded.region_code,
-    status = excluded.status, visibility = excluded.visibility, channels = excluded.channels,
-    valid_from = excluded.valid_from, valid_to = excluded.valid_to, open_minutes = excluded.open_minutes,
-    source_url = excluded.source_url, metadata = excluded.metadata, deleted_at = null, updated_at = now()
-returning item_id;
-
--- name: clear_item_segments
-delete from item_segment where organization_id = %(organization_id)s and item_id = %(item_id)s;
-
--- name: add_item_segment
-insert into item_segment (organization_id, item_id, segment_id)
-values (%(organization_id)s, %(item_id)s, %(segment_id)s);
+-- name: folder_named
+select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(key)s;
 
 -- name: upsert_agent
 insert into phone_agent (organization_id, agent_id, name, language, region_code, prompt, greeting, handoff_number,
@@ -150,30 +132,41 @@ select organization_id, null, null, instruction_id, instruction_id, language, ti
 from instruction where deleted_at is null
 
 -- name: outdated_documents
--- What is new or says something else than when its passages were cut; of one source, or of all there is.
-select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
+-- What is new or says something else than when its passages were cut, and how long it is; of one source, or of all.
+select d.document_id, length(d.content)
 from (/*include documents*/) d
 where d.organization_id = %(organization_id)s
-    and (%(source_id)s::uuid is null or d.source_id = %(source_id)s) and not exists (
+    and (%(source_id)s::uuid is null or d.source_id = %(source_id)s)
+    and /*include outdated*/
+order by d.document_id;
+
+-- name: outdated
+not exists (
     select from passage p
-    where p.organization_id = d.organization_id and coalesce(p.item_id, p.instruction_id) = d.document_id
+    where p.organization_id = d.organization_id and p.item_id = d.item_id and p.document_hash = d.hash
+)
+and not exists (
+    select from passage p
+    where p.organization_id = d.organization_id and p.item_id is null and p.instruction_id = d.instruction_id
         and p.document_hash = d.hash
 )
-order by d.document_id;
 
 -- name: documents_by_id
 select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
 from (/*include documents*/) d
 where d.organization_id = %(organization_id)s and d.document_id = any(%(document_ids)s)
-order by d.document_id;
+
+-- name: outdated_by_id
+-- Those of some documents that are outdated still.
+/*include documents_by_id*/ and /*include outdated*/;
 
 -- name: unchanged_documents
--- Which of the planned documents still say what was read.
+-- Which of the planned documents still say what was read. Named twice, so that no other is read.
 select count(*)
 from (/*include documents*/) d
 join unnest(%(document_ids)s::uuid[], %(hashes)s::bytea[]) planned (document_id, hash)
     on planned.document_id = d.document_id and planned.hash = d.hash
-where d.organization_id = %(organization_id)s;
+where d.organization_id = %(organization_id)s and d.document_id = any(%(document_ids)s);
 
 -- name: spaces
 select space_id, model, dimensions, active, filling from embedding_space
@@ -235,78 +228,111 @@ insert into embedding_cache (organization_id, space_id, text_hash, embedding)
 values (%(organization_id)s, %(space_id)s, %(text_hash)s, %(embedding)s)
 on conflict do nothing;
 
--- name: forget_embeddings
--- What no passage uses, once no document waits for its passages: what an interrupted run has embedded is for the next.
-delete from embedding_cache c
-where c.organization_id = %(organization_id)s and c.space_id = %(space_id)s
-    and c.text_hash <> all(%(kept_hashes)s)
+-- name: unused_embeddings
+-- What no passage uses: left by texts that are gone, or embedded by a run that was interrupted before it was written.
+select c.text_hash from embedding_cache c
+where c.organization_id = %(organization_id)s and c.space_id = %(space_id)s and c.text_hash <> all(%(kept_hashes)s)
     and not exists (
         select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
-    )
+    );
+
+-- name: has_outdated_documents
+select exists (
+    select from (/*include documents*/) d where d.organization_id = %(organization_id)s and /*include outdated*/
+);
+
+-- name: forget_embeddings
+delete from embedding_cache c
+where c.organization_id = %(organization_id)s and c.space_id = %(space_id)s and c.text_hash = any(%(hashes)s)
     and not exists (
-        select from (/*include documents*/) d
-        where d.organization_id = %(organization_id)s and d.hash <> all(%(hashes)s) and not exists (
-            select from passage p
-            where p.organization_id = d.organization_id and coalesce(p.item_id, p.instruction_id) = d.document_id
-                and p.document_hash = d.hash
-        )
+        select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
     );
 
 -- name: plan_in_bulk
 -- For this transaction: the statements below join whole organizations. Of one that is loaded for the first time there are
 -- no statistics yet, and the planner, expecting a row or two, compared each passage with each (measured: 274 s for
 -- 10,000).
-select set_config('enable_nestloop', 'off', true);
+select set_config('enable_nestloop', 'off', true), set_config('enable_hashjoin', 'on', true),
+    set_config('enable_mergejoin', 'on', true);
+
+-- name: plan_by_key
+-- For this transaction, the other way about: a batch of passages is looked up by its keys, however many there are beside
+-- it. Otherwise each batch would read the whole organization.
+select set_config('enable_nestloop', 'on', true), set_config('enable_hashjoin', 'off', true),
+    set_config('enable_mergejoin', 'off', true);
 
 -- name: unembedded_passages
--- Passages whose text has no kept vector of this space.
-select p.item_id, p.instruction_id, p.text_hash, p.chunk_index, coalesce(i.title, n.title), p.content, p.heading
+-- Passages whose text has no kept vector of this space, one for each text; of one source, or of all.
+select distinct on (p.text_hash) p.passage_id
+from passage p
+left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
+where p.organization_id = %(organization_id)s and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+    and not exists (
+        select from embedding_cache c
+        where c.organization_id = p.organization_id and c.space_id = %(space_id)s and c.text_hash = p.text_hash
+    )
+order by p.text_hash;
+
+-- name: texts_of_passages
+select coalesce(p.item_id, p.instruction_id), p.text_hash, p.chunk_index, coalesce(i.title, n.title), p.content,
+    p.heading
 from passage p
 left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
 left join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
-where p.organization_id = %(organization_id)s and not exists (
-    select from embedding_cache c
-    where c.organization_id = p.organization_id and c.space_id = %(space_id)s and c.text_hash = p.text_hash
-);
+where p.organization_id = %(organization_id)s and p.passage_id = any(%(passage_ids)s);
 
--- name: unwritten_passages
+-- name: unwritten
 -- Passages that have no vector in this space, where its searches look.
-select p.passage_id from passage p
+select p.passage_id, p.language, exists (
+        select from embedding_cache c
+        where c.organization_id = p.organization_id and c.space_id = e.space_id and c.text_hash = p.text_hash
+    ) as is_kept
+from passage p
 join embedding_space e on e.organization_id = p.organization_id and e.space_id = %(space_id)s
+left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
 where p.organization_id = %(organization_id)s and not exists (
     select from passage_vector v
     where v.organization_id = p.organization_id and v.space_id = e.space_id and v.partition_id = e.partition_id
         and v.passage_id = p.passage_id
-);
+)
+
+-- name: unwritten_passages
+-- Of one source, or of all.
+/*include unwritten*/ and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+order by p.passage_id;
+
+-- name: unwritten_among
+/*include unwritten*/ and p.passage_id = any(%(passage_ids)s);
 
 -- name: forget_passages
 delete from passage
-where organization_id = %(organization_id)s
-    and (item_id = any(%(item_ids)s) or instruction_id = any(%(instruction_ids)s));
+where organization_id = %(organization_id)s and (
+    item_id = any(%(document_ids)s) or (item_id is null and instruction_id = any(%(document_ids)s))
+);
 
 -- name: forget_deleted
--- Passages of documents that are marked as deleted; the others went with their rows.
-delete from passage p
-where p.organization_id = %(organization_id)s and (
-    exists (
-        select from knowledge_item i
-        where i.organization_id = p.organization_id and i.item_id = p.item_id and i.deleted_at is not null
-    )
-    or exists (
-        select from instruction n
-        where n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
-            and n.deleted_at is not null
-    )
+-- Passages of documents that are marked as deleted; the others went with their rows. Of one source, or of all.
+delete from passage
+where organization_id = %(organization_id)s and (
+    item_id = any(array(
+        select item_id from knowledge_item
+        where organization_id = %(organization_id)s and deleted_at is not null
+            and (%(source_id)s::uuid is null or source_id = %(source_id)s)
+    ))
+    or (item_id is null and instruction_id = any(array(
+        select instruction_id from instruction
+        where organization_id = %(organization_id)s and deleted_at is not null and %(source_id)s::uuid is null
+    )))
 );
 
 -- name: count_passages
 select count(*) from passage where organization_id = %(organization_id)s;
 
 -- name: language_means
--- Of all passages by language, as the model gave their vectors; `embedded` is less than `passages` where one is missing.
-select p.language, count(*) as passages, count(c.embedding) as embedded, avg(c.embedding::vector) as mean
+-- Of all passages by language, as the model gave their vectors.
+select p.language, count(*) as passages, avg(c.embedding::vector) as mean
 from passage p
-left join embedding_cache c on c.organization_id = p.organization_id and c.space_id = %(space_id)s
+join embedding_cache c on c.organization_id = p.organization_id and c.space_id = %(space_id)s
     and c.text_hash = p.text_hash
 where p.organization_id = %(organization_id)s
 group by p.language;
@@ -316,14 +342,24 @@ select language, passages, of_passages, of_queries from language_center
 where organization_id = %(organization_id)s and space_id = %(space_id)s;
 
 -- name: forget_centers
-delete from language_center
-where organization_id = %(organization_id)s and space_id = %(space_id)s and language <> all(%(languages)s);
+-- Of languages that nothing is in; all of them where there is nothing at all. What has come in meanwhile keeps its own.
+delete from language_center m
+where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s and m.language <> all(%(languages)s)
+    and not exists (
+        select from passage p
+        where p.organization_id = m.organization_id
+            and (p.language = m.language or cardinality(%(languages)s::text[]) = 0)
+    );
 
 -- name: set_center
 insert into language_center (organization_id, space_id, language, passages, of_passages, of_queries)
 values (%(organization_id)s, %(space_id)s, %(language)s, %(passages)s, %(of_passages)s, %(of_queries)s)
 on conflict (organization_id, space_id, language) do update set
     passages = excluded.passages, of_passages = excluded.of_passages, of_queries = excluded.of_queries;
+
+-- name: count_center
+update language_center set passages = %(passages)s
+where organization_id = %(organization_id)s and space_id = %(space_id)s and language = %(language)s;
 
 -- name: centered
 -- Vectors as they are searched: without most of what their language has in common.
@@ -341,36 +377,53 @@ from (/*include centered*/) x
 where v.organization_id = %(organization_id)s and v.space_id = %(space_id)s and v.language = any(%(languages)s)
     and x.organization_id = v.organization_id and x.passage_id = v.passage_id;
 
--- name: add_passage
+-- name: add_passages
+-- The ids ascend in the order of the arrays.
 insert into passage (organization_id, item_id, instruction_id, chunk_index, language, heading, content, text_hash,
     document_hash)
-values (%(organization_id)s, %(item_id)s, %(instruction_id)s, %(chunk_index)s, %(language)s, %(heading)s, %(content)s,
-    %(text_hash)s, %(document_hash)s)
+select %(organization_id)s, item_id, instruction_id, chunk_index, language, heading, content, text_hash, document_hash
+from unnest(%(item_ids)s::uuid[], %(instruction_ids)s::uuid[], %(chunk_indexes)s::integer[], %(languages)s::text[],
+    %(headings)s::text[], %(contents)s::text[], %(text_hashes)s::bytea[], %(document_hashes)s::bytea[])
+    with ordinality as added (item_id, instruction_id, chunk_index, language, heading, content, text_hash,
+        document_hash, place)
+order by place
 returning passage_id;
 
 -- name: add_words
+-- The words of each passage come as one text, with a space between them.
 insert into passage_words (organization_id, passage_id, words)
-values (%(organization_id)s, %(passage_id)s, array_to_tsvector(%(words)s::text[]));
+select %(organization_id)s, passage_id, array_to_tsvector(string_to_array(words, ' '))
+from unnest(%(passage_ids)s::bigint[], %(words)s::text[]) added (passage_id, words);
 
--- name: forget_common_words
-delete from common_word where organization_id = %(organization_id)s;
+-- name: words_counted_at
+-- Every passage holds the empty word, which nobody asks for: how many there were when words were counted last.
+select coalesce(max(passages), 0) from common_word where organization_id = %(organization_id)s and word = '';
 
--- name: add_common_words
-insert into common_word (organization_id, word, passages)
+-- name: common_words
 select w.organization_id, word, count(*)
 from passage_words w, unnest(tsvector_to_array(w.words)) word
 where w.organization_id = %(organization_id)s
 group by w.organization_id, word
 having count(*) > %(common)s;
 
--- name: add_code
+-- name: set_common_words
+with gone as (
+    delete from common_word where organization_id = %(organization_id)s and word <> all(%(words)s)
+)
+insert into common_word (organization_id, word, passages)
+select %(organization_id)s, word, passages from unnest(%(words)s::text[], %(passages)s::integer[]) counted (word, passages)
+on conflict (organization_id, word) do update set passages = excluded.passages
+where common_word.passages <> excluded.passages;
+
+-- name: add_codes
 insert into passage_code (organization_id, code, passage_id)
-values (%(organization_id)s, %(code)s, %(passage_id)s) on conflict do nothing;
+select %(organization_id)s, code, passage_id
+from unnest(%(codes)s::text[], %(passage_ids)s::bigint[]) added (code, passage_id)
+on conflict do nothing;
 
 -- name: facts
 -- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
-select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.source_id, i.folder_id,
-    b.base_key,
+select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
         and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
@@ -383,7 +436,7 @@ join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
 union all
-select p.organization_id, p.passage_id, true, n.instruction_key, null, null, null,
+select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
     n.status = 'published' and n.deleted_at is null,
     '-infinity', 'infinity', null,
     nullif(array(select segment_id from instruction_segment g
@@ -394,28 +447,60 @@ select p.organization_id, p.passage_id, true, n.instruction_key, null, null, nul
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
 
+-- name: facts_by_key
+-- The limit is a fence: the planner, left to itself, may join all of an organization first.
+select f.* from (/*include facts*/) f
+where f.organization_id = %(organization_id)s and f.passage_id = wanted.passage_id
+limit 1
+
 -- name: add_vectors
 insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
     base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
 select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
     f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
     x.embedding
-from (/*include facts*/) f
-join (/*include centered*/) x on x.organization_id = f.organization_id and x.passage_id = f.passage_id
-join embedding_space e on e.organization_id = f.organization_id and e.space_id = %(space_id)s
-where f.organization_id = %(organization_id)s and f.passage_id = any(%(passage_ids)s);
+from embedding_space e
+cross join unnest(%(passage_ids)s::bigint[]) wanted (passage_id)
+cross join lateral (/*include facts_by_key*/) f
+cross join lateral (
+    select x.embedding from (/*include centered*/) x
+    where x.organization_id = %(organization_id)s and x.passage_id = wanted.passage_id
+    limit 1
+) x
+where e.organization_id = %(organization_id)s and e.space_id = %(space_id)s;
+
+-- name: refreshed
+folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, valid_from = f.valid_from,
+    valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids, region_code = f.region_code
+
+-- name: is_not_fresh
+(v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
+    is distinct from
+    (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code)
 
 -- name: refresh_facts
 -- In the transaction that changes the rows, so that what was closed is closed before anything is embedded again.
-update passage_vector v set
-    folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, valid_from = f.valid_from,
-    valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids, region_code = f.region_code
+update passage_vector v set /*include refreshed*/
 from (/*include facts*/) f
 where v.organization_id = %(organization_id)s and f.organization_id = v.organization_id and f.passage_id = v.passage_id
-    and (v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
-        is distinct from
-        (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code);
+    and /*include is_not_fresh*/;
 
--- name: refresh_facts_of_source
-/*include refresh_facts*/
-    and f.source_id = %(source_id)s;
+-- name: passages_of_source
+select p.passage_id from knowledge_item i
+join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
+limit %(limit)s;
+
+-- name: passages_of_items
+select passage_id from passage where organization_id = %(organization_id)s and item_id = any(%(item_ids)s);
+
+-- name: refresh_facts_of
+-- The same for some passages.
+update passage_vector v set /*include refreshed*/
+from unnest(%(passage_ids)s::bigint[]) wanted (passage_id)
+cross join lateral (/*include facts_by_key*/) f
+where v.organization_id = %(organization_id)s and v.passage_id = wanted.passage_id
+    and v.passage_id = any(%(passage_ids)s) and v.space_id = any(array(
+        select space_id from embedding_space where organization_id = %(organization_id)s
+    ))
+    and /*include is_not_fresh*/;

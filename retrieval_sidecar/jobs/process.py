@@ -14,14 +14,19 @@ from retrieval_sidecar.embeddings.collection import StrictestLimit
 from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.extraction.outcome import ExtractionFailed, Reason
 from retrieval_sidecar.ingest.documents import put_document
+from retrieval_sidecar.ingest.imports import import_lines
 from retrieval_sidecar.ingest.indexing import index_organization
+from retrieval_sidecar.ingest.kept_vectors import forget_unused, sample_vectors
 from retrieval_sidecar.ingest.passages import MAX_CHARACTERS, split
+from retrieval_sidecar.ingest.plan import RECIPE
+from retrieval_sidecar.ingest.spaces import read_spaces
 from retrieval_sidecar.ingest.tokens import TokenLimit
 from retrieval_sidecar.jobs import runs
 from retrieval_sidecar.jobs.failures import WORKER_DIED, TooMuch, failure_of, pause_s
 from retrieval_sidecar.jobs.reading import Reader, Text
 from retrieval_sidecar.jobs.runs import Busy, Ended, Found, Run
 from retrieval_sidecar.scope.folder_keys import FolderKey
+from retrieval_sidecar.sources import contents
 from retrieval_sidecar.sources.limits import SourceLimits
 from retrieval_sidecar.sql import load as load_sql
 from retrieval_sidecar.text.languages import detect
@@ -31,7 +36,7 @@ _SQL = load_sql("retrieval_sidecar.jobs")
 _MOST_DEATHS = 20
 _MAX_TITLE = 300
 _LANGUAGE_FROM = 20_000  # characters
-_BUSY_S = 5.0
+_BUSY_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -43,12 +48,14 @@ class Workshop:
     Attributes:
         conninfo: of the role that manages knowledge.
         embedders: started.
+        progress_s: how often it is written how far a job is, at most.
     """
 
     conninfo: str
     embedders: Embedders
     limits: SourceLimits
     reader: Reader
+    progress_s: float = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +90,7 @@ async def process_source(
             except (Ended, NotFound):
                 bound.info("no longer wanted")
         async with connected(workshop.conninfo) as connection:
-            await _tidy(connection, organization_id)
+            await _tidy(workshop, connection, organization_id)
     except SidecarError as error:  # the database
         failure = failure_of(error)
         bound.warning("not processed", code=failure.code, cause=type(error.__cause__).__name__)
@@ -118,13 +125,28 @@ async def _attempt(workshop: Workshop, connection: Connection, run: Run, failure
 
 
 async def _process(workshop: Workshop, connection: Connection, run: Run) -> None:
-    async with runs.watched(workshop.conninfo, run) as progress:
-        text = await workshop.reader.read(connection, run)
-        await _check_passages(workshop, text, run)
-        await _put(connection, run, text)
-        await _index(workshop, connection, run, text.found, progress)
-    if run.kind == "url" and text.found.title:
-        await runs.name_page(connection, run, text.found.title)
+    async with runs.watched(workshop.conninfo, run, every_s=workshop.progress_s) as progress:
+        if run.kind == "jsonl":
+            await _import(connection, run)
+            found = Found(content_type="application/jsonl")
+        else:
+            found = await _read(workshop, connection, run)
+        await _index(workshop, connection, run, found, progress)
+    if run.kind == "url" and found.title:
+        await runs.name_page(connection, run, found.title)
+
+
+async def _import(connection: Connection, run: Run) -> None:
+    content = contents.read(connection, run.organization_id, run.source_id)
+    await import_lines(connection, run.organization_id, run.source_id, run.run_id, content)
+
+
+async def _read(workshop: Workshop, connection: Connection, run: Run) -> Found:
+    """Write what a document says, unless it is too much."""
+    text = await workshop.reader.read(connection, run)
+    await _check_passages(workshop, text, run)
+    await _put(connection, run, text)
+    return text.found
 
 
 async def _put(connection: Connection, run: Run, text: Text) -> None:
@@ -187,6 +209,11 @@ async def _index(
     )
 
 
-async def _tidy(connection: Connection, organization_id: UUID) -> None:
-    """Remove what was embedded for passages that will never be."""
-    await connection.execute(_SQL["forget_unused"], {"organization_id": organization_id})
+async def _tidy(workshop: Workshop, connection: Connection, organization_id: UUID) -> None:
+    """Remove what was embedded for passages that will never be, unless another document waits for its own."""
+    for space in await read_spaces(connection, organization_id):
+        embedder = workshop.embedders.get(space.model)
+        if embedder is not None:
+            scope = {"organization_id": organization_id, "space_id": space.space_id}
+            samples = await sample_vectors(connection, scope, embedder)
+            await forget_unused(connection, scope, samples, RECIPE)

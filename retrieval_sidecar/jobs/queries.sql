@@ -93,6 +93,9 @@ where s.organization_id = %(organization_id)s and s.source_id = %(source_id)s an
     where o.organization_id = s.organization_id and o.base_id = s.base_id and o.name = %(title)s
 );
 
+-- name: forget_taken
+delete from ingest_taken where organization_id = %(organization_id)s and run_id = %(run_id)s;
+
 -- name: end_run
 update ingest_run set status = %(status)s, ended_at = now()
 where organization_id = %(organization_id)s and run_id = %(run_id)s;
@@ -108,13 +111,3 @@ update source set
     status = case status when 'processing' then 'failed' else status end, is_processing = false,
     error_code = %(code)s, error = %(sentence)s, processed_at = now()
 where organization_id = %(organization_id)s and source_id = %(source_id)s;
-
--- name: forget_unused
--- Vectors of texts that neither a passage has nor a document that waits will have; the language samples among them are
--- made again by whoever indexes next.
-delete from embedding_cache c
-where c.organization_id = %(organization_id)s
-    and not exists (select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash)
-    and not exists (
-        select from ingest_run r where r.organization_id = c.organization_id and r.status = 'running'
-    );

@@ -118,6 +118,7 @@ async def _fail(connection: Connection, run: Run, failure: Failure, statement: s
         await _hold(connection, run)
         await connection.execute(_SQL[statement], parameters)
         if statement == "fail_source":
+            await connection.execute(_SQL["forget_taken"], parameters)
             await connection.execute(_SQL["end_run"], parameters | {"status": "failed"})
 
 

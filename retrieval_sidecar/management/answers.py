@@ -1,6 +1,7 @@
 """From what there is to what the contract says of it."""
 
 from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
@@ -48,9 +49,9 @@ def to_source(source: Source, rejections: Sequence[Rejection] | None = None) -> 
         item_count=source.items,
         chunk_count=source.passages,
         characters=source.characters,
-        created_at=source.created_at,
+        created_at=_utc(source.created_at),
         created_by=source.created_by,
-        processed_at=source.processed_at,
+        processed_at=_utc(source.processed_at) if source.processed_at else None,
         reading=_reading(source.run, rejections) if source.run else None,
     )
 
@@ -99,11 +100,16 @@ def known_by(source: Source) -> dict[str, Any]:
     }
 
 
+def _utc(time: datetime) -> datetime:
+    """A time as the contract has it, whatever zone the database's server is set to."""
+    return time.astimezone(UTC)
+
+
 def _reading(run: Run, rejections: Sequence[Rejection] | None) -> wire.Reading:
     return wire.Reading(
         status=run.status,
-        started_at=run.started_at,
-        ended_at=run.ended_at,
+        started_at=_utc(run.started_at),
+        ended_at=_utc(run.ended_at) if run.ended_at else None,
         lines_read=run.lines_read,
         created=run.created,
         updated=run.updated,

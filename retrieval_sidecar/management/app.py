@@ -1,12 +1,15 @@
 """The management API's application: what it opens, and in which order it closes it."""
 
+import asyncio
 from collections.abc import AsyncIterator
+from contextlib import suppress
 
+import structlog
 from aiohttp import web
 
-from retrieval_sidecar.database import Pool
+from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
-from retrieval_sidecar.errors import ConfigurationError
+from retrieval_sidecar.errors import ConfigurationError, SidecarError
 from retrieval_sidecar.http.background import Background
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
@@ -21,6 +24,8 @@ from retrieval_sidecar.management.transactions import Transactions
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.sources.limits import SourceLimits
+
+log = structlog.get_logger()
 
 BASE = "/api/v1"
 _DRAIN_S = 10.0
@@ -84,9 +89,22 @@ def create_app(
         await probe.close()
 
     async def queue_open(_app: web.Application) -> AsyncIterator[None]:
-        async with jobs:
-            yield
+        # In the background, as the pools: without a database the process answers /livez all the same.
+        opening = asyncio.create_task(_open(jobs))
+        yield
+        opening.cancel()
+        with suppress(asyncio.CancelledError):
+            await opening
+        await jobs.app.close_async()
 
     resources = [pool_open, embedders_loaded(embedders, readiness)]
     app.cleanup_ctx.extend(resources if queue else [queue_open, *resources])
     return app
+
+
+async def _open(jobs: JobQueue) -> None:
+    try:
+        async with translated_errors():
+            await jobs.app.open_async()
+    except SidecarError as error:  # its pool goes on trying
+        log.warning("queue not reached yet", cause=type(error.__cause__).__name__)

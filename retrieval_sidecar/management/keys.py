@@ -68,7 +68,7 @@ async def create_key(
     connection: Connection,
     organization_id: UUID,
     name: str,
-    permissions: Collection[Permission],
+    permissions: Collection[str],
     now: datetime,
     *,
     actor: str,
@@ -77,13 +77,13 @@ async def create_key(
     """A new key of an organization. Its text is shown once and cannot be read back.
 
     Raises:
-        InvalidRequest: the name is blank or too long, or there is no permission.
+        InvalidRequest: the name is blank or too long, there is no permission, or one that there is not.
         NotFound: there is no such organization.
     """
     name = name.strip()
     if not 1 <= len(name) <= _MAX_NAME:
         raise InvalidRequest.of("name", f"must hold 1 to {_MAX_NAME} characters")
-    if not permissions:
+    if not permissions or not set(permissions) <= set(PERMISSIONS):
         raise InvalidRequest.of("permissions", f"must be one or more of: {', '.join(PERMISSIONS)}")
     key_id = uuid4()
     key = Credential.new(_KIND, organization_id, key_id)

@@ -44,6 +44,8 @@ from retrieval_sidecar.sources.sources import (
 
 log = structlog.get_logger()
 
+# An id is none of the words that stand in its place where something is added.
+_SOURCE = "{source_id:(?!(?:file|jsonl|url|text)$)[^/]+}"
 _PATIENCE_S = 1.0
 _FORM_BYTES = 64 * 1024  # what a form has around its file, at most
 
@@ -74,7 +76,7 @@ class SourceHandlers:
 
     def operations(self) -> list[Operation]:
         sources = "/knowledge-bases/{kb_id}/sources"
-        source = sources + "/{source_id}"
+        source = f"{sources}/{_SOURCE}"
         return [
             Operation("GET", sources, "agents.view", self.list_sources),
             Operation("POST", f"{sources}/file", "agents.edit", self.add_file),

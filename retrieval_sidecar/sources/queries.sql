@@ -147,8 +147,14 @@ delete from source_part where organization_id = %(organization_id)s and source_i
 
 -- name: end_runs
 -- Whoever is in the middle of one finds it ended with the next thing that it would write, and stops.
-update ingest_run set status = 'failed', ended_at = now()
-where organization_id = %(organization_id)s and source_id = %(source_id)s and status = 'running';
+with ended as (
+    update ingest_run set status = 'failed', ended_at = now()
+    where organization_id = %(organization_id)s and source_id = %(source_id)s and status = 'running'
+    returning organization_id, run_id
+)
+delete from ingest_taken t
+using ended e
+where t.organization_id = %(organization_id)s and t.organization_id = e.organization_id and t.run_id = e.run_id;
 
 -- name: copy_parts
 -- The quickest way in for what may be a gigabyte.

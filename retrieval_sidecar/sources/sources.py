@@ -1,5 +1,6 @@
 """Sources: the files, pages, texts and imports that people add to a base. Those of others are not there."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -155,10 +156,10 @@ async def add_source(
     if url is not None or content is None:
         return await _insert(connection, organization_id, base_id, new, url, None, limits)
     if isinstance(content, Upload):
-        _check_text(new.kind, content, limits)
+        await _check(new.kind, content, limits)
         return await _insert(connection, organization_id, base_id, new, url, content, limits)
     async with contents.received(content, *_most(new.kind, limits)) as upload:
-        _check_text(new.kind, upload, limits)
+        await _check(new.kind, upload, limits)
         return await _insert(connection, organization_id, base_id, new, url, upload, limits)
 
 
@@ -182,7 +183,7 @@ async def replace_content(
         raise InvalidRequest.of("kind", "must be one with a content of its own")
     parameters: dict[str, Any] = {"organization_id": organization_id, "source_id": source_id}
     async with contents.received(content, *_most(source.kind, limits)) as upload:
-        _check_text(source.kind, upload, limits)
+        await _check(source.kind, upload, limits)
         parameters |= {"content_type": content_type, "size_bytes": upload.size, "content_hash": upload.sha256}
         async with change(connection, organization_id):
             row = await (await connection.execute(_SQL["stored_content"], parameters)).fetchone()
@@ -370,10 +371,16 @@ def _most(kind: str, limits: SourceLimits) -> tuple[int, str]:
     return limits.upload_bytes(kind)
 
 
-def _check_text(kind: str, upload: Upload, limits: SourceLimits) -> None:
+async def _check(kind: str, upload: Upload, limits: SourceLimits) -> None:
+    """What can be said of a content without reading it as a document."""
+    if kind == "text":
+        _check_text(upload, limits)
+    elif kind == "jsonl" and await asyncio.to_thread(upload.count_lines) > limits.import_lines:
+        raise PayloadTooLarge(limits.import_lines, unit="lines", setting="ANSWERLINE_MAX_IMPORT_LINES")
+
+
+def _check_text(upload: Upload, limits: SourceLimits) -> None:
     """What is pasted is text by what it is: it needs nobody to read it first."""
-    if kind != "text":
-        return
     upload.file.seek(0)
     try:
         text = upload.file.read().decode()

@@ -14,7 +14,7 @@ from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.ingest.indexing import _COMMON as COMMON
+from retrieval_sidecar.ingest.common_words import COMMON
 from retrieval_sidecar.ingest.indexing import _SQL as INGEST
 from tests.bench.tenant import (
     SELECTIONS,
@@ -70,7 +70,9 @@ class Writer:
                         copy.set_types(table.types)
                     for row in table.rows(tenant):
                         copy.write_row(row)
-            cursor.execute(INGEST["add_common_words"], {"organization_id": tenant.id, "common": COMMON})
+            common = sql.SQL("insert into common_word (organization_id, word, passages) {}")
+            found = common.format(sql.SQL(INGEST["common_words"]))
+            cursor.execute(found, {"organization_id": tenant.id, "common": COMMON})
 
 
 def tables(model: str, dimensions: int) -> tuple[Table, ...]:

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestServer
 
-from contracts import pins
+from contracts import management, pins
 from contracts.documents import digest
 from contracts.voice import Checks, Readiness
 
@@ -121,6 +121,32 @@ def test_a_version_has_three_numbers(version: str) -> None:
         pins.compatible("1.0.0", version)
 
 
+async def test_the_management_api_is_asked_for_its_own_contract() -> None:
+    pin = pins.management()
+    ready = management.Readiness(
+        status="ready",
+        contract_version=pin.version,
+        contract_sha256=pin.sha256,
+        checks=management.Checks(database="ok", migrations="ok", embedder="ok"),
+    )
+
+    async def readyz(_request: web.Request) -> web.Response:
+        return web.Response(text=ready.to_wire())
+
+    async def document(_request: web.Request) -> web.Response:
+        return web.Response(body=pins.document("management"), content_type="application/yaml")
+
+    app = web.Application()
+    app.router.add_get("/readyz", readyz)
+    app.router.add_get("/api/v1/openapi.yaml", document)
+    async with TestServer(app) as server:
+        url = str(server.make_url("/"))
+        status, told = await check_url(url, "--document", "management")
+        assert (status, f"speaks the contract, {pin.version}" in told) == (0, True), told
+        status, told = await check_url(url)
+        assert (status, "did not answer as a retrieval sidecar does" in told) == (1, True), told
+
+
 def newer(*, majors: int = 0, minors: int = 0) -> tuple[str, bytes]:
     """The version and the bytes of a document that is ahead of ours."""
     ours = pins.voice().version
@@ -129,10 +155,10 @@ def newer(*, majors: int = 0, minors: int = 0) -> tuple[str, bytes]:
     return version, pins.document().replace(f"  version: {ours}".encode(), f"  version: {version}".encode(), 1)
 
 
-async def check_url(url: str) -> tuple[int, str]:
+async def check_url(url: str, *more: str) -> tuple[int, str]:
     """The exit status of `check --url`, and what it says."""
     process = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-m", "contracts", "check", "--url", url),
+        *(sys.executable, "-m", "contracts", "check", "--url", url, *more),
         cwd=ROOT,
         stdout=asyncio.subprocess.PIPE,
         stderr=asyncio.subprocess.STDOUT,

@@ -59,7 +59,7 @@ class ManagementClient:
         sent = {"X-API-Key": self.key}
         if body is not None:
             sent["Content-Type"] = "application/json"
-            data = body if isinstance(body, bytes) else json.dumps(body).encode()
+            data = io.BytesIO(body if isinstance(body, bytes) else json.dumps(body).encode())
         async with self.http.request(
             method, self.url + path, data=data, params=query, headers=sent | (headers or {}), chunked=chunked
         ) as response:
@@ -120,14 +120,18 @@ async def running_management(
     clock: TestClock | None = None,
     embedder: Embedder | None = None,
     until_ready: bool = True,
+    with_queue: bool = False,
     **settings: Any,
 ) -> AsyncIterator[ManagementClient]:
-    """The application on a real port, ready unless told not to wait for that, and a client of it."""
+    """The application on a real port, ready unless told not to wait for that, and a client of it.
+
+    Jobs are requested of the real queue only `with_queue`.
+    """
     urls = {"DATABASE_URL": database.url("owner"), "manage_database_url": database.url("manage"), "pool_size": 2}
     queue = RecordingQueue()
     app = create_app(
         Settings.model_validate(urls | settings),
-        queue=queue,
+        queue=None if with_queue else queue,
         embedder=embedder or FakeEmbedder(),
         clock=clock or TestClock(),
     )

@@ -1,6 +1,6 @@
 SET LOCAL lock_timeout = '10s';
 
-drop table ingest_rejection, ingest_run, source_part;
+drop table ingest_rejection, ingest_taken, ingest_run, source_part;
 drop index source_processing;
 alter table source
     drop column is_processing, drop column url, drop column content_type, drop column size_bytes,

@@ -54,6 +54,16 @@ create table ingest_run (
 create index ingest_run_source on ingest_run (organization_id, source_id, started_at desc);
 create unique index ingest_run_one_running on ingest_run (organization_id, source_id) where status = 'running';
 
+-- The ids that the lines of a running import have taken: of two lines of one id the first counts, also after an
+-- interruption. Emptied once the file is read.
+create table ingest_taken (
+    organization_id uuid not null,
+    run_id uuid not null,
+    external_id text not null,
+    primary key (organization_id, run_id, external_id),
+    foreign key (organization_id, run_id) references ingest_run on delete cascade
+);
+
 -- Lines that were not taken, the first of each run; `ingest_run.rejected` counts all.
 create table ingest_rejection (
     organization_id uuid not null,
@@ -65,4 +75,4 @@ create table ingest_rejection (
     foreign key (organization_id, run_id) references ingest_run on delete cascade
 );
 
-grant select, insert, update, delete on source_part, ingest_run, ingest_rejection to answerline_manage;
+grant select, insert, update, delete on source_part, ingest_run, ingest_taken, ingest_rejection to answerline_manage;

@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+from datetime import UTC, datetime
 from pathlib import Path
 from uuid import UUID
 
@@ -14,7 +15,8 @@ import pytest
 from tests.support.database import TestDatabase
 from tests.support.embedding_service import embedding_service
 from tests.support.inspection import rows, value
-from tests.support.sidecar import running_sidecar, write_files
+from tests.support.management import BASES, running_management
+from tests.support.sidecar import TestClock, running_sidecar, write_files
 from tests.support.small_organization import MEMBER, OPEN_NUMBER, ORGANIZATION_ID, item, items, organization
 
 pytestmark = pytest.mark.timeout(120)
@@ -185,6 +187,56 @@ async def test_a_token_works_until_it_is_revoked(database: TestDatabase) -> None
         healthy = await asyncio.to_thread(sidecar, database, "health", "--url", voice.url)
         assert healthy.returncode == 0
         assert '"status": "ready"' in healthy.stdout
+
+
+async def test_an_api_key_is_made_shown_and_revoked(database: TestDatabase) -> None:
+    organization = ("--organization", str(ORGANIZATION_ID))
+    made = sidecar(
+        database, "key", "create", "nightly import", *organization, "--permission", "agents.edit", "--days", "9"
+    )
+    assert made.returncode == 0, made.stderr
+    key = made.stdout.strip()
+    async with running_management(database, key, clock=TestClock(datetime.now(UTC))) as client:
+        await client.new_base("Patients")
+        shown = sidecar(database, "key", "list", *organization, "--json")
+        (listed,) = json.loads(shown.stdout)
+        assert (listed["name"], listed["permissions"], listed["revoked_at"]) == (
+            "nightly import",
+            ["agents.edit"],
+            None,
+        )
+        assert listed["last_used_at"] is not None
+        assert listed["expires_at"] is not None
+        assert key.split("_", 3)[3] not in shown.stdout
+        assert "nightly import" in sidecar(database, "key", "list", *organization).stdout
+        assert sidecar(database, "key", "revoke", listed["id"], *organization).stdout == "revoked\n"
+        assert (await client.get(BASES)).status == 401
+    again = sidecar(database, "key", "revoke", listed["id"], *organization)
+    assert (again.returncode, "revoked already" in again.stderr) == (1, True)
+    who = await rows(database, "select actor, action, after ->> 'name' from audit_log where object_type = 'api_key'")
+    assert who == [("command line", "create", "nightly import"), ("command line", "revoke", None)]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        (["create", "x", "--organization", str(UUID(int=5)), "--permission", "admin"], "There is no organization"),
+        (["create", "x", "--organization", str(ORGANIZATION_ID), "--permission", "all"], "must be one or more of"),
+        (["create", " ", "--organization", str(ORGANIZATION_ID), "--permission", "admin"], "name: must hold"),
+        (["list", "--organization", str(UUID(int=5))], "There is no organization"),
+        (["revoke", str(UUID(int=5)), "--organization", str(ORGANIZATION_ID)], "There is no such key"),
+    ],
+)
+def test_a_command_on_keys_says_what_there_is_not(database: TestDatabase, arguments: list[str], told: str) -> None:
+    done = sidecar(database, "key", *arguments)
+    assert done.returncode == 1
+    assert told in done.stderr
+
+
+def test_the_management_api_does_not_start_on_the_voice_apis_port(database: TestDatabase) -> None:
+    done = sidecar(database, "manage", ANSWERLINE_MANAGEMENT_PORT="8090")
+    assert done.returncode == 1
+    assert "ANSWERLINE_MANAGEMENT_PORT and ANSWERLINE_VOICE_PORT are both 8090" in done.stderr
 
 
 def test_health_of_nobody_says_what_to_do(database: TestDatabase) -> None:

@@ -14,7 +14,7 @@ from retrieval_sidecar.deadline import LONGEST_S, Deadline
 from retrieval_sidecar.embeddings import Embedder, Vectors
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.errors import EmbedderUnavailable
-from retrieval_sidecar.ingest import indexing
+from retrieval_sidecar.ingest import common_words
 from retrieval_sidecar.scope.resolve import scope_of_agent
 from retrieval_sidecar.search.service import Outcome, SearchService
 from tests.support.database import TestDatabase
@@ -36,7 +36,7 @@ class NoEmbedder(FakeEmbedder):
 
 @pytest.fixture
 async def pool(empty_database: TestDatabase, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Pool]:
-    monkeypatch.setattr(indexing, "_COMMON", 10)
+    monkeypatch.setattr(common_words, "COMMON", 10)
     lockers = [
         item(f"n{number}", f"Locker {number}", f"The locker {number} is grey.", folder=FOLDER)
         for number in range(LOCKERS)

@@ -16,7 +16,7 @@ from contracts import pins
 from retrieval_sidecar.errors import ConfigurationError, InvalidRequest, NotFound
 from retrieval_sidecar.http.credentials import Credential
 from retrieval_sidecar.management.app import BASE, create_app
-from retrieval_sidecar.management.keys import PERMISSIONS, Permission, create_key, list_keys, revoke_key
+from retrieval_sidecar.management.keys import PERMISSIONS, create_key, list_keys, revoke_key
 from retrieval_sidecar.settings import Settings
 from tests.support.database import TestDatabase
 from tests.support.extended_organization import FOREIGN_ID, foreign_items, foreign_organization
@@ -327,12 +327,13 @@ async def test_the_role_that_manages_writes_the_audit_log_and_cannot_rewrite_it(
 
 async def test_a_key_needs_a_name_permissions_and_an_organization(database: TestDatabase) -> None:
     now = datetime.now(UTC)
-    no_permission: tuple[Permission, ...] = ()
+    no_permission: tuple[str, ...] = ()
     async with connected(database, "owner") as connection:
         for name, permissions, field in (
             ("", PERMISSIONS, "name"),
             ("x" * 201, PERMISSIONS, "name"),
             ("x", no_permission, "permissions"),
+            ("x", ("agents.view", "agents"), "permissions"),
         ):
             with pytest.raises(InvalidRequest) as refused:
                 await create_key(connection, ORGANIZATION_ID, name, permissions, now, actor="test")

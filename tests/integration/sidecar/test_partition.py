@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import psycopg
@@ -187,6 +188,14 @@ async def test_an_index_that_was_not_finished_is_built_again(database: TestDatab
     assert await value(database, "select indisvalid from pg_index where indexrelid = %s::regclass", [name]) is True
 
 
+def one_more(item_id: UUID) -> dict[str, list[Any]]:
+    """A passage for an item, as indexing writes them."""
+    return {
+        "item_ids": [item_id], "instruction_ids": [None], "chunk_indexes": [99], "languages": ["en"], "headings": [""],
+        "contents": ["More."], "text_hashes": [b"more"], "document_hashes": [b"more"],
+    }  # fmt: skip
+
+
 def write(url: str, *, open_transaction: bool = False) -> psycopg.Connection[tuple[object, ...]]:
     """What others do meanwhile: one passage more, one less, one closed; committed unless it stays open."""
     connection = psycopg.connect(url, autocommit=not open_transaction)
@@ -202,10 +211,9 @@ def write(url: str, *, open_transaction: bool = False) -> psycopg.Connection[tup
     (_, item_id, space_id), (last, *_) = passages[0], passages[-1]
     connection.execute("delete from passage where passage_id = %s", [last])
     added = connection.execute(
-        _INGEST["add_passage"],
-        key | {"item_id": item_id, "instruction_id": None, "chunk_index": 99, "language": "en", "heading": "",
-               "content": "More.", "text_hash": b"more", "document_hash": b"more"},
-    ).fetchone()  # fmt: skip
+        _INGEST["add_passages"],
+        key | one_more(item_id),
+    ).fetchone()
     assert added is not None
     of_space = key | {"space_id": space_id}
     vector = HalfVector([1.0] + [0.0] * 63).to_text()
@@ -294,10 +302,9 @@ async def test_a_writer_that_was_kept_waiting_by_the_switch_writes_to_where_it_c
     async with connected(database, "owner") as writer, connected(database, "owner") as other:
         key = {"organization_id": ORGANIZATION_ID}
         cursor = await writer.execute(
-            _INGEST["add_passage"],
-            key | {"item_id": item, "instruction_id": None, "chunk_index": 99, "language": "en", "heading": "",
-                   "content": "More.", "text_hash": b"more", "document_hash": b"more"},
-        )  # fmt: skip
+            _INGEST["add_passages"],
+            key | one_more(item),
+        )
         row = await cursor.fetchone()
         assert row is not None
         kept = {"space_id": own, "text_hash": b"more", "embedding": HalfVector([1.0] + [0.0] * 63)}

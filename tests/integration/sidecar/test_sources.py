@@ -195,6 +195,8 @@ async def test_a_base_has_so_many_sources_and_no_more(connection: Connection) ->
     ("kind", "content", "limits", "setting"),
     [
         ("jsonl", b"x" * 2001, SourceLimits(import_bytes=2000), "ANSWERLINE_MAX_IMPORT_BYTES"),
+        ("jsonl", b"{}\n" * 11, SourceLimits(import_lines=10), "ANSWERLINE_MAX_IMPORT_LINES"),
+        ("jsonl", b"{}\r" * 11, SourceLimits(import_lines=10), "ANSWERLINE_MAX_IMPORT_LINES"),
         ("text", "ы" * 101, SourceLimits(pasted_characters=100), "ANSWERLINE_MAX_PASTED_CHARACTERS"),
         ("text", b"x" * 10_000, SourceLimits(pasted_characters=100), "ANSWERLINE_MAX_PASTED_CHARACTERS"),
     ],

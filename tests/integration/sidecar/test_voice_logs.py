@@ -2,9 +2,6 @@
 
 import asyncio
 import gc
-import io
-import json
-import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -12,14 +9,13 @@ from uuid import uuid4
 
 import psycopg
 import pytest
-import structlog
 
 from retrieval_sidecar.embeddings.base import Vectors
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.errors import EmbedderUnavailable
-from retrieval_sidecar.telemetry import configure_logging
 from tests.support.database import TestDatabase
 from tests.support.inspection import rows, value
+from tests.support.logs import Lines, logged
 from tests.support.sidecar import SESSIONS, Session, VoiceClient, load, running_sidecar, token_for
 from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, item, items, organization
 
@@ -27,38 +23,10 @@ QUERY, SAID, FOUND, TITLE = "sentinelquery", "sentinelsaid", "sentinelfound", "s
 CALLER = "+15555550199"
 
 
-class Lines:
-    """What is logged, as JSON; reading it fails where it holds what it must not."""
-
-    def __init__(self, stream: io.StringIO) -> None:
-        self._stream = stream
-        self.secrets = {QUERY, SAID, FOUND, TITLE, CALLER, CALLER.removeprefix("+")}
-
-    def all(self) -> list[dict[str, Any]]:
-        written = self._stream.getvalue()
-        for secret in self.secrets:
-            assert secret not in written.casefold()
-        return [json.loads(line) for line in written.splitlines()]
-
-    def of(self, event: str) -> dict[str, Any]:
-        (line,) = [line for line in self.all() if line["event"] == event]
-        return line
-
-
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    """Logging as `serve` has it, at its most talkative; put back afterwards."""
-    root = logging.getLogger()
-    handlers, level = root.handlers[:], root.level
-    configure_logging("debug")
-    stream = io.StringIO()
-    (handler,) = root.handlers
-    assert isinstance(handler, logging.StreamHandler)
-    handler.setStream(stream)
-    yield Lines(stream)
-    root.handlers, root.level = handlers, level
-    logging.getLogger("aiohttp.access").setLevel(logging.NOTSET)
-    structlog.reset_defaults()
+    with logged(QUERY, SAID, FOUND, TITLE, CALLER, CALLER.removeprefix("+")) as found:
+        yield found
 
 
 class Failing(FakeEmbedder):

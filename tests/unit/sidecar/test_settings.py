@@ -24,6 +24,7 @@ def environment(monkeypatch: pytest.MonkeyPatch) -> pytest.MonkeyPatch:
 def test_one_variable_is_enough() -> None:
     settings = Settings.from_env()
     assert (settings.voice_host, settings.voice_port, settings.embedder) == ("127.0.0.1", 8090, "local")
+    assert (settings.management_host, settings.management_port) == ("127.0.0.1", 8080)
     assert [settings.conninfo(role) for role in ("voice", "owner", "manage")] == [URL] * 3
 
 
@@ -59,6 +60,9 @@ def test_an_empty_variable_counts_as_not_set(environment: pytest.MonkeyPatch) ->
         ("ANSWERLINE_VOICE_PORT", "seven"),
         ("ANSWERLINE_VOICE_PORT", "65536"),
         ("ANSWERLINE_VOICE_PORT", "-1"),
+        ("ANSWERLINE_MANAGEMENT_PORT", "65536"),
+        ("ANSWERLINE_UPLOADS", "0"),
+        ("ANSWERLINE_UPLOAD_TIMEOUT_S", "0"),
         ("ANSWERLINE_POOL_SIZE", "0"),
         ("ANSWERLINE_POOL_SIZE", "201"),
         ("ANSWERLINE_POOL_QUEUE", "-1"),

@@ -1,43 +1,30 @@
-"""The running sidecar against its contract: whatever is sent, the answer is one that the document allows."""
+"""The running voice API against its contract: whatever is sent, the answer is one that the document allows."""
 
-import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
-from threading import Thread
-from typing import Any, get_args
+from typing import Any
 
 import pytest
 import schemathesis
 import yaml
-from hypothesis import HealthCheck, assume, settings
-from schemathesis.specs.openapi.checks import positive_data_acceptance, response_schema_conformance
+from hypothesis import assume
+from schemathesis.specs.openapi.checks import positive_data_acceptance
 
-from contracts import management, pins
-from contracts.voice import Problem
-from retrieval_sidecar.http import problems
+from contracts import pins
 from retrieval_sidecar.ingest.storable import fault
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.text.normalize import for_embedding
 from retrieval_sidecar.voice.app import create_app
 from tests.support import database as support
+from tests.support.generated import HASTE, YAML, Case, api, in_a_thread, whole_numbers
 from tests.support.inspection import value
 from tests.support.sidecar import load, running_sidecar, token_for
 from tests.support.small_organization import OPEN_NUMBER, ORGANIZATION_ID, items, organization
 
-Case = schemathesis.Case[Any]
 DOCUMENT = yaml.safe_load(pins.document())
-CODES = set(get_args(Problem.model_fields["code"].annotation))
-HASTE = settings(max_examples=50, deadline=None, suppress_health_check=list(HealthCheck))
-
-
-def api(*modes: schemathesis.GenerationMode) -> Any:
-    """The contract, to generate requests from."""
-    schema = schemathesis.openapi.from_dict(DOCUMENT)
-    schema.config.generation.update(modes=list(modes))
-    return schema
 
 
 @dataclass
@@ -69,22 +56,12 @@ async def sidecar(folder: Path) -> AsyncIterator[Running]:
 
 @pytest.fixture(scope="module")
 def running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Running]:
-    loop = asyncio.new_event_loop()
-    thread = Thread(target=loop.run_forever)
-    thread.start()
-    context = sidecar(tmp_path_factory.mktemp("schemathesis"))
-    try:
-        yield asyncio.run_coroutine_threadsafe(context.__aenter__(), loop).result(60)
-    finally:
-        asyncio.run_coroutine_threadsafe(context.__aexit__(None, None, None), loop).result(60)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
+    with in_a_thread(sidecar(tmp_path_factory.mktemp("schemathesis"))) as found:
+        yield found
 
 
 # Checks that are left out, each with its reason.
 RANDOM_IDS = [positive_data_acceptance]  # no number, agent or knowledge base of chance exists; see the second test
-YAML = [response_schema_conformance]  # it reads the YAML before it looks, and the document speaks of its text
 
 
 def call(case: Case, running: Running, excluded: list[Any]) -> None:
@@ -96,13 +73,13 @@ def call(case: Case, running: Running, excluded: list[Any]) -> None:
     case.call_and_validate(base_url=running.url, headers=running.headers, excluded_checks=excluded)
 
 
-@api(schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE).parametrize()  # type: ignore[untyped-decorator] # its own
+@api("voice", schemathesis.GenerationMode.POSITIVE, schemathesis.GenerationMode.NEGATIVE).parametrize()  # type: ignore[untyped-decorator] # its own
 @HASTE
 def test_whatever_is_sent_is_answered_as_the_document_says(case: Case, running: Running) -> None:
     call(case, running, RANDOM_IDS)
 
 
-@api(schemathesis.GenerationMode.POSITIVE).parametrize()  # type: ignore[untyped-decorator] # its own
+@api("voice", schemathesis.GenerationMode.POSITIVE).parametrize()  # type: ignore[untyped-decorator] # its own
 @HASTE
 def test_good_requests_of_a_real_call_are_accepted(case: Case, running: Running) -> None:
     body: Any = case.body
@@ -130,31 +107,8 @@ def of_a_real_call(case: Case, running: Running) -> Any:
     return body | which
 
 
-def whole_numbers(value: Any) -> Any:
-    """The same with 2.0 as 2: JSON Schema calls both an integer, the generated models only the second."""
-    if isinstance(value, dict):
-        return {name: whole_numbers(inner) for name, inner in value.items()}
-    if isinstance(value, list):
-        return [whole_numbers(inner) for inner in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
-
-
 def test_the_router_and_the_document_have_the_same_operations() -> None:
     app = create_app(Settings.model_validate({"DATABASE_URL": "postgresql://nowhere.example/x"}))
     routed = {(route.method, route.resource.canonical) for route in app.router.routes() if route.resource}
     documented = {(method.upper(), path) for path, operations in DOCUMENT["paths"].items() for method in operations}
     assert routed == documented
-
-
-def test_every_code_of_a_problem_is_one_of_a_contracts_and_each_of_those_occurs() -> None:
-    codes = {code for _, code in problems.STATUS.values()} | set(problems.OF_AIOHTTP.values()) | {"internal_error"}
-    assert codes == CODES | set(get_args(management.Problem.model_fields["code"].annotation))
-
-
-def test_every_status_that_an_operation_may_answer_with_is_documented_there() -> None:
-    statuses = {str(status) for status, code in problems.STATUS.values() if code in CODES} | {"500"}
-    for path, operations in DOCUMENT["paths"].items():
-        for method, operation in operations.items():
-            if method == "post":
-                undocumented = statuses - set(operation["responses"])
-                assert undocumented <= {"404"} if path.endswith("/sessions") else not undocumented, path
