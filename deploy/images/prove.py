@@ -135,7 +135,8 @@ def faults(image: str, place: Place) -> Iterator[str]:
 def distributions(image: str, place: Place) -> set[str]:
     """The packages of the environment, by their canonical names."""
     listed = place.run(f"/opt/answerline/bin/python -I -c '{_LIST}'", "/opt/answerline", _plain())
-    if not (names := {canonicalize_name(name) for name in json.loads(listed)}):
+    names: set[str] = {canonicalize_name(name) for name in json.loads(listed)}
+    if not names:
         raise ProofError(f"nothing is installed for {image}")
     return names
 

@@ -18,7 +18,7 @@ HASH = re.compile(r"sha256:[0-9a-f]{64}")
 
 def pins(path: Path) -> dict[str, tuple[str, frozenset[str]]]:
     """Each package with its version and hashes."""
-    found = {}
+    found: dict[str, tuple[str, frozenset[str]]] = {}
     for block in re.split(r"\n(?=\S)", path.read_text("utf-8").strip()):
         if match := PIN.match(block):
             found[canonicalize_name(match[1])] = (match[2], frozenset(HASH.findall(block)))
