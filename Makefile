@@ -17,7 +17,7 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers livekit-server \
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers livekit-server \
         oasdiff clean
 
 help: ## this list
@@ -42,7 +42,15 @@ check: setup oasdiff ## lint, format, types, imports, contract, dependencies
 	$(BIN)/lint-imports
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
-	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py
+	$(BIN)/python -m deploy.env_files --check
+	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py tests/unit/deploy
+
+smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 TOKEN_FILE=smoke.token
+	@$(BIN)/python -m deploy.smoke $(URL) --token-file $(TOKEN_FILE)
+
+images: setup ## do what the images' builds do, without Docker, and look at what comes of it
+	@$(BIN)/python -m deploy.images.prove worker
+	@$(BIN)/python -m deploy.images.prove sidecar
 
 eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval
