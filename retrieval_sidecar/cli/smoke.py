@@ -18,7 +18,7 @@ app.add_typer(smoke_app, name="smoke")
 
 @smoke_app.command("set-up")
 def set_up(
-    token_file: Annotated[Path, typer.Option(help="A new file for the voice token, mode 600.")],
+    token_file: Annotated[Path, typer.Option(help="A new file for the voice token, mode 600; - prints it.")],
 ) -> None:
     """Load it, and write a voice token for its calls; what an earlier try left is replaced. As the database's owner."""
 
@@ -31,6 +31,9 @@ def set_up(
         ):
             return await smoke.set_up(manage, owner, embedders)
 
+    if str(token_file) == "-":
+        typer.echo(run(load())[1])
+        return
     try:
         # Before anything is loaded, so that no token is made that could not be kept.
         descriptor = os.open(token_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)

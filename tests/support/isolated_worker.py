@@ -1,7 +1,7 @@
 """A call whose worker is in a network namespace of its own, with routes to LiveKit, voice API and model provider alone.
 
 Run as a process of its own, in a namespace that is only its (`demo.netns`): `python -m tests.support.isolated_worker`,
-with a plan and a report. All other parts stand there, "the site", each at an address of its own; the worker stands behind
+with a plan and a report. All other parts stand there, "the site", each at an address of its own; the worker is behind
 a cable (veth).
 """
 
