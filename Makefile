@@ -17,8 +17,8 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers livekit-server \
-        oasdiff clean
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers \
+        livekit-server oasdiff clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

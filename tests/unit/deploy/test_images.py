@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -108,3 +109,8 @@ def test_paths_of_an_image_are_those_of_the_folder_it_is_proved_in(tmp_path: Pat
         "/builder",
         "tools/opt/answerline",
     ]
+
+
+def test_what_deploys_is_no_part_of_the_package() -> None:
+    wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
+    assert wheel["packages"] == ["contracts", "worker", "retrieval_sidecar"]
