@@ -11,4 +11,4 @@ EXPOSE 3128
 STOPSIGNAL SIGTERM
 HEALTHCHECK --interval=10s --timeout=5s --retries=3 \
     CMD ["bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/3128"]
-ENTRYPOINT ["squid", "--foreground", "-f", "/etc/egress/squid.conf"]
+ENTRYPOINT ["squid", "-N", "-f", "/etc/egress/squid.conf"]

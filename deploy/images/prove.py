@@ -9,6 +9,7 @@ import os
 import re
 import shlex
 import shutil
+import ssl
 import subprocess
 import sys
 import tempfile
@@ -145,7 +146,7 @@ def site_packages(place: Place) -> Path:
     return place.path("/opt/answerline/lib/python3.11/site-packages")
 
 
-def debian(folder: Path) -> Place:
+def debian(folder: Path, mirror: str | None = None) -> Place:
     """A clean Debian in a folder that is empty or already one.
 
     Raises:
@@ -154,7 +155,14 @@ def debian(folder: Path) -> Place:
     if os.geteuid() != 0 or shutil.which("debootstrap") is None:
         raise ProofError("A clean Debian takes root and the package debootstrap.")
     if not (folder / "usr/bin/python3").exists():
-        argv = ["debootstrap", "--variant=minbase", f"--include={_DEBIAN}", _SUITE, str(folder)]
+        argv = [
+            "debootstrap",
+            "--variant=minbase",
+            f"--include={_DEBIAN}",
+            _SUITE,
+            str(folder),
+            *([mirror] if mirror else []),
+        ]
         done = subprocess.run(argv, capture_output=True, text=True, check=False)  # noqa: S603 - a fixed command
         if done.returncode != 0:
             raise ProofError(f"debootstrap failed:\n{done.stdout[-2000:]}")
@@ -184,11 +192,14 @@ def _environment(place: Place) -> dict[str, str]:
     if index:
         environment |= {"PIP_INDEX_URL": index, "UV_DEFAULT_INDEX": index}
     certificate = environment.get("PIP_CERT") or _configured("global.cert")
-    if certificate and place.is_root:
+    if place.is_root:
+        # A new system trusts none of the authorities that were added to this one.
+        named = certificate or environment.get("SSL_CERT_FILE") or environment.get("REQUESTS_CA_BUNDLE")
+        certificate = named or ssl.get_default_verify_paths().cafile or "/etc/ssl/certs/ca-certificates.crt"
         shutil.copy(certificate, place.path("/etc/ssl/certs/of-the-builder.pem"))
         certificate = "/etc/ssl/certs/of-the-builder.pem"
     if certificate:
-        environment |= {"PIP_CERT": certificate, "SSL_CERT_FILE": certificate}
+        environment |= {"PIP_CERT": certificate, "SSL_CERT_FILE": certificate, "REQUESTS_CA_BUNDLE": certificate}
     if place.is_root:
         for name in ("resolv.conf", "hosts"):
             shutil.copy(f"/etc/{name}", place.path(f"/etc/{name}"))
@@ -207,13 +218,14 @@ def main(
     root: Annotated[
         Path | None, typer.Option(help="A folder for a clean Debian, empty or one made before; takes root.")
     ] = None,
+    mirror: Annotated[str | None, typer.Option(help="Where debootstrap finds Debian, if not where it looks.")] = None,
 ) -> None:
     """Build it and look at it; exit status 1 where something is wrong."""
     if image not in steps.IMAGES:
         raise typer.BadParameter(f"There are {', '.join(steps.IMAGES)}.")
     with tempfile.TemporaryDirectory(prefix="answerline-image-") as temporary:
         try:
-            place = Place(Path(temporary)) if root is None else debian(root.resolve())
+            place = Place(Path(temporary)) if root is None else debian(root.resolve(), mirror)
             shutil.rmtree(place.path("/opt/answerline"), ignore_errors=True)
             build(image, place)
             found = list(faults(image, place))
