@@ -17,8 +17,8 @@ OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick pictures peers lock lock-images lock-peers \
-        livekit-server oasdiff clean
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock \
+        lock-images lock-peers livekit-server oasdiff clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -60,6 +60,9 @@ bench: setup peers ## latency, recall, memory, other stores: a million passages,
 
 bench-quick: setup ## the same on small data, some minutes; fails for what is wrong, never for what is slow
 	@$(BIN)/python -m tests.bench --plan quick --strict correctness --no-peers
+
+bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
+	@$(BIN)/python -m tests.bench.ingest
 
 pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
 	@$(BIN)/python -m tests.bench.pictures --take

@@ -5,7 +5,8 @@ import json
 import sys
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Any, Literal
 from uuid import UUID
@@ -15,11 +16,14 @@ from rich.table import Table
 from typer.core import TyperGroup
 
 from retrieval_sidecar.cli.following import follow
+from retrieval_sidecar.cli.outcomes import SHOWN_REJECTIONS, Outcome, report
 from retrieval_sidecar.cli.shared import app, connected, describe, err, fail, out, read_settings, run
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.ingest.spaces import all_organizations
 from retrieval_sidecar.jobs.queue import JobQueue
+from retrieval_sidecar.management.answers import known_by
+from retrieval_sidecar.management.audit import Change, record
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.sources.bases import Base, create_base, find_base_by_name, list_bases
 from retrieval_sidecar.sources.limits import SourceLimits
@@ -27,7 +31,6 @@ from retrieval_sidecar.sources.putting import put_source
 from retrieval_sidecar.sources.sources import (
     Kind,
     NewSource,
-    Rejection,
     Source,
     delete_source,
     find_source,
@@ -37,9 +40,9 @@ from retrieval_sidecar.sources.sources import (
 )
 from retrieval_sidecar.telemetry import configure_logging
 
+_ACTOR = "command line"
 _FIRST_BASE = "Knowledge"
 _PIECE_BYTES = 1024 * 1024
-_SHOWN_REJECTIONS = 20
 _PAGE = 100
 _SNIFFED = 1024 * 1024
 _INTERRUPTED = 130
@@ -67,28 +70,6 @@ OrganizationOption = Annotated[
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="For machines.")]
 NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Leave the work to `retrieval-sidecar work`.")]
-
-
-@dataclass(frozen=True, slots=True)
-class _Outcome:
-    """What became of one thing that was to be added or read again."""
-
-    given: str
-    source: Source | None = None
-    has_changed: bool = False
-    error: str | None = None
-    rejections: Sequence[Rejection] = ()
-
-    @property
-    def has_failed(self) -> bool:
-        return self.error is not None or self.source is None or self.source.status == "failed"
-
-    def to_json(self) -> dict[str, Any]:
-        found = {"given": self.given, "changed": self.has_changed, "error": self.error}
-        if self.source is None:
-            return found | {"status": "failed", "error_code": "not_added"}
-        found |= asdict(self.source)
-        return found | {"rejections": [asdict(each) for each in self.rejections]}
 
 
 @ingest_app.command("add", hidden=True)
@@ -120,7 +101,7 @@ def add(
     settings = _quiet_settings()
     with _interruptible():
         outcomes = run(_add(settings, organization, base, paths, name, file_format, wait=not no_wait, quiet=as_json))
-    _report(outcomes, as_json=as_json)
+    report(outcomes, as_json=as_json)
 
 
 @ingest_app.command()
@@ -157,7 +138,7 @@ def reprocess(
     settings = _quiet_settings()
     with _interruptible():
         outcomes = run(_reprocess(settings, organization, source_ids, wait=not no_wait, quiet=as_json))
-    _report(outcomes, as_json=as_json)
+    report(outcomes, as_json=as_json)
 
 
 @ingest_app.command()
@@ -172,8 +153,10 @@ def remove(
         async with connected(_quiet_settings(), "manage") as connection:
             organization_id = await _organization(connection, organization)
             for source_id in source_ids:
-                source = await find_source(connection, organization_id, source_id)
-                await delete_source(connection, organization_id, source_id)
+                async with connection.transaction():
+                    source = await find_source(connection, organization_id, source_id)
+                    await delete_source(connection, organization_id, source_id)
+                    await _audit(connection, organization_id, "delete", before=source)
                 out.print(f"{source.name}: removed", markup=False)
 
     run(removed())
@@ -189,7 +172,7 @@ async def _add(
     *,
     wait: bool,
     quiet: bool,
-) -> list[_Outcome]:
+) -> list[Outcome]:
     limits = SourceLimits.of(settings)
     async with connected(settings, "manage") as connection:
         organization_id = await _organization(connection, organization)
@@ -201,30 +184,36 @@ async def _add(
                 new = _new_source(given, name, file_format)
                 content = None if new.kind == "url" else _content(given)
                 _once(new.name, names)
-                put = await put_source(connection, organization_id, base_id, new, content, limits)
+                async with connection.transaction():
+                    put = await put_source(connection, organization_id, base_id, new, content, limits)
+                    if put.has_changed:
+                        action = "create" if put.is_new else "reprocess" if new.kind == "url" else "update"
+                        await _audit(connection, organization_id, action, after=put.source)
             except (OSError, ValueError) as error:
                 why = error.strerror if isinstance(error, OSError) else str(error)
-                outcomes.append(_Outcome(given, error=why or "It cannot be read."))
+                outcomes.append(Outcome(given, error=why or "It cannot be read."))
             except SidecarError as error:
-                outcomes.append(_Outcome(given, error=describe(error)))
+                outcomes.append(Outcome(given, error=describe(error)))
             else:
-                outcomes.append(_Outcome(given, put.source, put.has_changed))
+                outcomes.append(Outcome(given, put.source, put.has_changed))
         return await _see_through(settings, connection, organization_id, outcomes, wait=wait, quiet=quiet)
 
 
 async def _reprocess(
     settings: Settings, organization: UUID | None, source_ids: Sequence[UUID], *, wait: bool, quiet: bool
-) -> list[_Outcome]:
+) -> list[Outcome]:
     async with connected(settings, "manage") as connection:
         organization_id = await _organization(connection, organization)
         outcomes = []
         for source_id in source_ids:
             try:
-                source = await request_reprocess(connection, organization_id, source_id)
+                async with connection.transaction():
+                    source = await request_reprocess(connection, organization_id, source_id)
+                    await _audit(connection, organization_id, "reprocess", after=source)
             except SidecarError as error:
-                outcomes.append(_Outcome(str(source_id), error=describe(error)))
+                outcomes.append(Outcome(str(source_id), error=describe(error)))
             else:
-                outcomes.append(_Outcome(str(source_id), source, has_changed=True))
+                outcomes.append(Outcome(str(source_id), source, has_changed=True))
         return await _see_through(settings, connection, organization_id, outcomes, wait=wait, quiet=quiet)
 
 
@@ -249,11 +238,11 @@ async def _see_through(
     settings: Settings,
     connection: Connection,
     organization_id: UUID,
-    outcomes: Sequence[_Outcome],
+    outcomes: Sequence[Outcome],
     *,
     wait: bool,
     quiet: bool,
-) -> list[_Outcome]:
+) -> list[Outcome]:
     """Have the sources worked on; as they are in the end, or, without waiting, as they are."""
     ids = [each.source.source_id for each in outcomes if each.source and each.source.status == "processing"]
     async with JobQueue(settings.conninfo("manage")) as queue:
@@ -268,11 +257,11 @@ async def _see_through(
         if each.source is None or each.source.source_id not in ids:
             seen.append(each)
         elif each.source.source_id not in done:
-            seen.append(_Outcome(each.given, error="It was removed meanwhile."))
+            seen.append(Outcome(each.given, error="It was removed meanwhile."))
         else:
             source = done[each.source.source_id]
-            rejections = await rejections_of(connection, organization_id, source.source_id, limit=_SHOWN_REJECTIONS)
-            seen.append(_Outcome(each.given, source, each.has_changed, rejections=rejections))
+            rejections = await rejections_of(connection, organization_id, source.source_id, limit=SHOWN_REJECTIONS)
+            seen.append(Outcome(each.given, source, each.has_changed, rejections=rejections))
     return seen
 
 
@@ -299,7 +288,34 @@ async def _base(connection: Connection, organization_id: UUID, name: str | None,
             return bases[0].base_id
         name = _FIRST_BASE
     found = await find_base_by_name(connection, organization_id, name)
-    return found or (await create_base(connection, organization_id, name, limits)).base_id
+    if found is not None:
+        return found
+    async with connection.transaction():
+        made = await create_base(connection, organization_id, name, limits)
+        change = Change("create", "knowledge_base", made.base_id, after={"name": made.name})
+        await record(connection, organization_id, change, _ACTOR, datetime.now(UTC))
+    return made.base_id
+
+
+async def _audit(
+    connection: Connection,
+    organization_id: UUID,
+    action: str,
+    *,
+    before: Source | None = None,
+    after: Source | None = None,
+) -> None:
+    """Write down, in its transaction, what was done to a source."""
+    source = before or after
+    assert source is not None  # noqa: S101 - one of the two is given
+    known = [None if each is None else known_by(each) for each in (before, after)]
+    await record(
+        connection,
+        organization_id,
+        Change(action, "source", source.source_id, *known),
+        _ACTOR,
+        datetime.now(UTC),
+    )
 
 
 async def _all_bases(connection: Connection, organization_id: UUID) -> list[Base]:
@@ -312,16 +328,16 @@ async def _all_bases(connection: Connection, organization_id: UUID) -> list[Base
 def _new_source(given: str, name: str | None, file_format: Format) -> NewSource:
     """What an argument means. Raises ValueError, saying what is wrong with it."""
     if "://" in given:
-        return NewSource("url", name, given)
+        return NewSource("url", name, given, created_by=_ACTOR)
     if given == "-":
         if name is None:
             raise ValueError("What is pasted needs a title: --name")
-        return NewSource("jsonl" if file_format == "jsonl" else "text", name)
+        return NewSource("jsonl" if file_format == "jsonl" else "text", name, created_by=_ACTOR)
     path = Path(given)
     if not path.is_file():
         raise ValueError("It is a folder; name its files." if path.is_dir() else "There is no such file.")
     kind: Kind = file_format if file_format != "auto" else "jsonl" if _is_jsonl(path) else "file"
-    return NewSource(kind, name or path.name)
+    return NewSource(kind, name or path.name, created_by=_ACTOR)
 
 
 def _is_jsonl(path: Path) -> bool:
@@ -345,46 +361,6 @@ def _once(name: str | None, names: set[str]) -> None:
     if name is not None and name in names:
         raise ValueError(f"Another one that is called {name} stands before it. Add it by itself, with --name.")
     names |= set() if name is None else {name}
-
-
-def _report(outcomes: Sequence[_Outcome], *, as_json: bool) -> None:
-    """Say what has become of each; exit status 1 if one has failed."""
-    if as_json:
-        out.print_json(data=[each.to_json() for each in outcomes], default=str)
-    else:
-        for each in outcomes:
-            _print(each)
-    if any(each.has_failed for each in outcomes):
-        raise typer.Exit(1)
-
-
-def _print(outcome: _Outcome) -> None:
-    source = outcome.source
-    if source is None:
-        err.print(f"{outcome.given}: not added. {outcome.error}", style="red", markup=False)
-        return
-    where = f"{source.name} ({source.source_id})"
-    if source.status == "failed":
-        still = " What it yielded before still answers." if source.is_searchable else ""
-        err.print(f"{where}: failed, {source.error_code}. {source.error}{still}", style="red", markup=False)
-        return
-    if source.status == "processing":
-        out.print(f"{where}: waits for retrieval-sidecar work", markup=False)
-        return
-    yielded = f"{source.items:,} items, {source.passages:,} passages"
-    if source.kind == "jsonl" and source.run is not None and outcome.has_changed:
-        counts = source.run
-        yielded += (
-            f"; {counts.lines_read:,} lines: {counts.created:,} created, {counts.updated:,} updated,"
-            f" {counts.unchanged:,} unchanged, {counts.rejected:,} rejected"
-        )
-    out.print(f"{where}: ready{'' if outcome.has_changed else ', unchanged'}; {yielded}", markup=False)
-    for rejection in outcome.rejections:
-        err.print(f"  line {rejection.line}: {rejection.field}: {rejection.reason}", style="yellow", markup=False)
-    if source.run is not None:
-        more = source.run.rejected - len({rejection.line for rejection in outcome.rejections})
-        if outcome.rejections and more > 0:
-            err.print(f"  and {more:,} more lines", style="yellow")
 
 
 @contextmanager

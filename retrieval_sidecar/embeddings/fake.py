@@ -1,6 +1,7 @@
 """Deterministic vectors for tests: texts that share words are near, nothing is learned and nothing is fetched."""
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 
 import numpy as np
@@ -40,6 +41,11 @@ class FakeEmbedder:
         rows = np.zeros((len(texts), self.dimensions), np.float32)
         for index, text in enumerate(texts):
             for word in words(text):
-                seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
-                rows[index] += np.random.default_rng(seed).standard_normal(self.dimensions, np.float32)
+                rows[index] += _direction(word, self.dimensions)
         return unit_rows(rows)
+
+
+@lru_cache(maxsize=100_000)
+def _direction(word: str, dimensions: int) -> Vectors:
+    seed = int.from_bytes(blake2b(word.encode(), digest_size=8).digest(), "big")
+    return np.random.default_rng(seed).standard_normal(dimensions, np.float32)

@@ -48,9 +48,17 @@ with compared as materialized (
             where g.organization_id = %(organization_id)s and g.item_id = i.item_id order by g.segment_id
         ) = t.segment_ids as is_unchanged
     from pg_temp.staged_item t
-    join folder f on f.organization_id = %(organization_id)s and f.folder_key = t.folder_key
-    left join knowledge_item i
-        on i.organization_id = %(organization_id)s and i.source_id = t.source_id and i.external_id = t.external_id
+    cross join lateral (
+        select f.folder_id from folder f
+        where f.organization_id = %(organization_id)s and f.folder_key = t.folder_key
+        limit 1
+    ) f
+    -- The limit is a fence: without statistics the planner would read all items for each.
+    left join lateral (
+        select * from knowledge_item i
+        where i.organization_id = %(organization_id)s and i.source_id = t.source_id and i.external_id = t.external_id
+        limit 1
+    ) i on true
 ), written as (
     insert into knowledge_item (organization_id, source_id, folder_id, external_id, title, content, source_hash,
         language, region_code, status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata)
@@ -66,10 +74,15 @@ with compared as materialized (
         source_url = excluded.source_url, metadata = excluded.metadata, deleted_at = null, updated_at = now()
     returning source_id, external_id, item_id
 ), left_segments as (
-    delete from item_segment g
-    using compared c
-    where g.organization_id = %(organization_id)s and g.item_id = c.item_id and not c.is_unchanged
-        and g.segment_id <> all(c.segment_ids)
+    delete from item_segment where organization_id = %(organization_id)s and ctid = any(array(
+        select g.ctid from compared c
+        cross join lateral (
+            select ctid, segment_id from item_segment
+            where organization_id = %(organization_id)s and item_id = c.item_id
+            offset 0
+        ) g
+        where not c.is_unchanged and g.segment_id <> all(c.segment_ids)
+    ))
 ), joined_segments as (
     insert into item_segment (organization_id, item_id, segment_id)
     select %(organization_id)s, w.item_id, unnest(c.segment_ids)

@@ -141,32 +141,38 @@ where d.organization_id = %(organization_id)s
 order by d.document_id;
 
 -- name: outdated
-not exists (
-    select from passage p
-    where p.organization_id = d.organization_id and p.item_id = d.item_id and p.document_hash = d.hash
+-- All passages of a document have one hash. Looked up by the key of each: the planner, left to join them, may compare each
+-- document with each passage.
+d.hash is distinct from coalesce(
+    (select p.document_hash from passage p
+     where p.organization_id = d.organization_id and p.item_id = d.item_id limit 1),
+    (select p.document_hash from passage p
+     where p.organization_id = d.organization_id and p.item_id is null and p.instruction_id = d.instruction_id limit 1)
 )
-and not exists (
-    select from passage p
-    where p.organization_id = d.organization_id and p.item_id is null and p.instruction_id = d.instruction_id
-        and p.document_hash = d.hash
-)
+
+-- name: named_documents
+-- The limit is a fence, here and below: without statistics the planner expects a row or two of an organization, and reads
+-- all of it for each batch, or for each row of one.
+unnest(%(document_ids)s::uuid[]) named (document_id)
+cross join lateral (
+    select d.* from (/*include documents*/) d
+    where d.organization_id = %(organization_id)s and d.document_id = named.document_id
+    limit 1
+) d
 
 -- name: documents_by_id
 select d.item_id, d.instruction_id, d.language, d.title, d.content, d.hash
-from (/*include documents*/) d
-where d.organization_id = %(organization_id)s and d.document_id = any(%(document_ids)s)
+from /*include named_documents*/
+where true
 
 -- name: outdated_by_id
 -- Those of some documents that are outdated still.
 /*include documents_by_id*/ and /*include outdated*/;
 
 -- name: unchanged_documents
--- Which of the planned documents still say what was read. Named twice, so that no other is read.
-select count(*)
-from (/*include documents*/) d
-join unnest(%(document_ids)s::uuid[], %(hashes)s::bytea[]) planned (document_id, hash)
-    on planned.document_id = d.document_id and planned.hash = d.hash
-where d.organization_id = %(organization_id)s and d.document_id = any(%(document_ids)s);
+-- How many of the documents still say what was read.
+select count(*) from /*include named_documents*/
+where d.hash = any(%(hashes)s::bytea[]);
 
 -- name: spaces
 select space_id, model, dimensions, active, filling from embedding_space
@@ -361,21 +367,19 @@ on conflict (organization_id, space_id, language) do update set
 update language_center set passages = %(passages)s
 where organization_id = %(organization_id)s and space_id = %(space_id)s and language = %(language)s;
 
--- name: centered
--- Vectors as they are searched: without most of what their language has in common.
-select t.organization_id, t.passage_id, t.language,
-    l2_normalize(c.embedding::vector - m.of_passages)::halfvec as embedding
+-- name: centred
+-- A vector as it is searched: without most of what its language has in common.
+l2_normalize(c.embedding::vector - m.of_passages)::halfvec
+
+-- name: center_again
+update passage_vector v set embedding = /*include centred*/
 from passage t
 join embedding_cache c on c.organization_id = t.organization_id and c.space_id = %(space_id)s
     and c.text_hash = t.text_hash
 join language_center m on m.organization_id = t.organization_id and m.space_id = %(space_id)s
     and m.language = t.language
-
--- name: center_again
-update passage_vector v set embedding = x.embedding
-from (/*include centered*/) x
 where v.organization_id = %(organization_id)s and v.space_id = %(space_id)s and v.language = any(%(languages)s)
-    and x.organization_id = v.organization_id and x.passage_id = v.passage_id;
+    and t.organization_id = v.organization_id and t.passage_id = v.passage_id;
 
 -- name: add_passages
 -- The ids ascend in the order of the arrays.
@@ -421,9 +425,9 @@ select %(organization_id)s, code, passage_id
 from unnest(%(codes)s::text[], %(passage_ids)s::bigint[]) added (code, passage_id)
 on conflict do nothing;
 
--- name: facts
+-- name: facts_of_item
 -- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
-select p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
+p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
     i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
         and s.status = 'ready' and b.owner_type = 'organization' as servable,
     i.valid_from, i.valid_to, i.open_minutes,
@@ -431,42 +435,78 @@ select p.organization_id, p.passage_id, false as is_instruction, i.item_key as o
                  where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
            array[]::integer[]) as segment_ids,
     p.language, i.region_code
-from passage p
-join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
-join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
-join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-union all
-select p.organization_id, p.passage_id, true, n.instruction_key, null, null,
+
+-- name: facts_of_instruction
+p.organization_id, p.passage_id, true, n.instruction_key, null::integer, null::integer,
     n.status = 'published' and n.deleted_at is null,
-    '-infinity', 'infinity', null,
+    '-infinity'::timestamptz, 'infinity'::timestamptz, null::int4multirange,
     nullif(array(select segment_id from instruction_segment g
                  where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id
                  order by segment_id),
            array[]::integer[]),
     p.language, 'GLOBAL'
+
+-- name: facts
+select /*include facts_of_item*/
+from passage p
+join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
+join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
+join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
+union all
+select /*include facts_of_instruction*/
 from passage p
 join instruction n on n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
 
 -- name: facts_by_key
--- The limit is a fence: the planner, left to itself, may join all of an organization first.
-select f.* from (/*include facts*/) f
-where f.organization_id = %(organization_id)s and f.passage_id = wanted.passage_id
-limit 1
+-- Of the passage that is `wanted`, each row by its key.
+select /*include facts_of_item*/
+from lateral (
+    select * from passage p where p.organization_id = %(organization_id)s and p.passage_id = wanted.passage_id limit 1
+) p
+cross join lateral (
+    select * from knowledge_item i where i.organization_id = p.organization_id and i.item_id = p.item_id limit 1
+) i
+cross join lateral (
+    select * from source s where s.organization_id = p.organization_id and s.source_id = i.source_id limit 1
+) s
+cross join lateral (
+    select * from knowledge_base b where b.organization_id = p.organization_id and b.base_id = s.base_id limit 1
+) b
+union all
+select /*include facts_of_instruction*/
+from lateral (
+    select * from passage p where p.organization_id = %(organization_id)s and p.passage_id = wanted.passage_id limit 1
+) p
+cross join lateral (
+    select * from instruction n
+    where n.organization_id = p.organization_id and n.instruction_id = p.instruction_id
+    limit 1
+) n
 
 -- name: add_vectors
 insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
     base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
 select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
     f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
-    x.embedding
+    /*include centred*/
 from embedding_space e
 cross join unnest(%(passage_ids)s::bigint[]) wanted (passage_id)
 cross join lateral (/*include facts_by_key*/) f
 cross join lateral (
-    select x.embedding from (/*include centered*/) x
-    where x.organization_id = %(organization_id)s and x.passage_id = wanted.passage_id
+    select t.text_hash, t.language from passage t
+    where t.organization_id = e.organization_id and t.passage_id = wanted.passage_id
     limit 1
-) x
+) t
+cross join lateral (
+    select c.embedding from embedding_cache c
+    where c.organization_id = e.organization_id and c.space_id = e.space_id and c.text_hash = t.text_hash
+    limit 1
+) c
+cross join lateral (
+    select m.of_passages from language_center m
+    where m.organization_id = e.organization_id and m.space_id = e.space_id and m.language = t.language
+    limit 1
+) m
 where e.organization_id = %(organization_id)s and e.space_id = %(space_id)s;
 
 -- name: refreshed

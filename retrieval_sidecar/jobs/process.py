@@ -28,11 +28,10 @@ from retrieval_sidecar.jobs.runs import Busy, Ended, Found, Run
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sources import contents
 from retrieval_sidecar.sources.limits import SourceLimits
-from retrieval_sidecar.sql import load as load_sql
+from retrieval_sidecar.sources.sources import page_name
 from retrieval_sidecar.text.languages import detect
 from retrieval_sidecar.text.normalize import for_embedding
 
-_SQL = load_sql("retrieval_sidecar.jobs")
 _MOST_DEATHS = 20
 _MAX_TITLE = 300
 _LANGUAGE_FROM = 20_000  # characters
@@ -132,7 +131,7 @@ async def _process(workshop: Workshop, connection: Connection, run: Run) -> None
         else:
             found = await _read(workshop, connection, run)
         await _index(workshop, connection, run, found, progress)
-    if run.kind == "url" and found.title:
+    if run.url and found.title and run.name == page_name(run.url):
         await runs.name_page(connection, run, found.title)
 
 
@@ -190,23 +189,23 @@ async def _check_passages(workshop: Workshop, text: Text, run: Run) -> None:
 async def _index(
     workshop: Workshop, connection: Connection, run: Run, found: Found, progress: Callable[[int, int], None]
 ) -> None:
-    cursor = await connection.execute(_SQL["count_characters"], run.parameters)
-    ((characters,),) = await cursor.fetchall()
-    texts = 0
+    texts = run.texts
 
     def count(done: int, total: int) -> None:
+        # What an interrupted attempt has swapped in is not counted by this one: it is done as well.
         nonlocal texts
-        texts = total
-        progress(done, total)
+        texts = max(texts, total)
+        progress(texts - total + done, texts)
 
     await index_organization(
         connection,
         workshop.embedders,
         run.organization_id,
         source_id=run.source_id,
-        complete=lambda connection: runs.complete(connection, run, found, characters, texts),
+        complete=lambda connection: runs.make_searchable(connection, run),
         progress=count,
     )
+    await runs.complete(connection, run, found, texts)
 
 
 async def _tidy(workshop: Workshop, connection: Connection, organization_id: UUID) -> None:

@@ -57,7 +57,7 @@ insert into ingest_run (organization_id, source_id) values (%(organization_id)s,
 on conflict do nothing;
 
 -- name: running
-select run_id from ingest_run
+select run_id, texts from ingest_run
 where organization_id = %(organization_id)s and source_id = %(source_id)s and status = 'running';
 
 -- name: hold_run
@@ -77,10 +77,14 @@ select status from ingest_run where organization_id = %(organization_id)s and ru
 select coalesce(sum(length(content)), 0) from knowledge_item
 where organization_id = %(organization_id)s and source_id = %(source_id)s and deleted_at is null;
 
+-- name: make_searchable
+update source set status = 'ready'
+where organization_id = %(organization_id)s and source_id = %(source_id)s;
+
 -- name: complete_source
 -- What is null is as it was: an upload knows its size and hash from when it came.
 update source set
-    status = 'ready', is_processing = false, error_code = null, error = null, processed_at = now(),
+    is_processing = false, error_code = null, error = null, processed_at = now(),
     characters = %(characters)s, content_type = coalesce(%(content_type)s, content_type),
     size_bytes = coalesce(%(size_bytes)s, size_bytes), content_hash = coalesce(%(content_hash)s, content_hash)
 where organization_id = %(organization_id)s and source_id = %(source_id)s;

@@ -32,6 +32,7 @@ class Run:
 
     Attributes:
         language: the organization's own.
+        texts: how many had to be embedded, as far as an interrupted attempt has told.
     """
 
     organization_id: UUID
@@ -41,6 +42,7 @@ class Run:
     name: str
     url: str | None
     language: str
+    texts: int
 
     @property
     def parameters(self) -> dict[str, Any]:
@@ -77,25 +79,34 @@ async def begin(connection: Connection, organization_id: UUID, source_id: UUID) 
         await connection.execute(_SQL["add_run"], parameters)
         run = await (await connection.execute(_SQL["running"], parameters)).fetchone()
         assert run is not None  # noqa: S101 - it was there or has been added
-    return Run(organization_id, source_id, run[0], kind, name, url, language)
+    return Run(organization_id, source_id, run[0], kind, name, url, language, run[1])
 
 
-async def complete(connection: Connection, run: Run, found: Found, characters: int, texts: int) -> None:
-    """The source is ready; belongs into the transaction that makes its passages searchable. Raises Ended."""
+async def make_searchable(connection: Connection, run: Run) -> None:
+    """What the source yields may be returned, from the transaction that swaps the last of it in. Raises Ended."""
     await _hold(connection, run)
+    await connection.execute(_SQL["make_searchable"], run.parameters)
+
+
+async def complete(connection: Connection, run: Run, found: Found, texts: int) -> None:
+    """All is done, also what is worked out of all passages after the last one is searchable. Raises Ended."""
+    cursor = await connection.execute(_SQL["count_characters"], run.parameters)
+    ((characters,),) = await cursor.fetchall()
     parameters = run.parameters | {
         "characters": characters,
         "content_type": found.content_type,
         "size_bytes": found.size_bytes,
         "content_hash": found.content_hash,
     }
-    await connection.execute(_SQL["complete_source"], parameters)
-    await connection.execute(_SQL["set_progress"], parameters | {"done": texts, "total": texts})
-    await connection.execute(_SQL["end_run"], parameters | {"status": "done"})
+    async with change(connection, run.organization_id):
+        await _hold(connection, run)
+        await connection.execute(_SQL["complete_source"], parameters)
+        await connection.execute(_SQL["set_progress"], parameters | {"done": texts, "total": texts})
+        await connection.execute(_SQL["end_run"], parameters | {"status": "done"})
 
 
 async def name_page(connection: Connection, run: Run, title: str) -> None:
-    """Call a page by its title; it stays as it is called where somebody has named it or the title is no name."""
+    """Call a page by its title, where the title is a name and nobody else in the base has it."""
     with suppress(InvalidRequest):
         parameters = run.parameters | {"name": run.name, "title": name_of(title[:200])}
         async with change(connection, run.organization_id):

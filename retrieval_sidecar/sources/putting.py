@@ -24,6 +24,7 @@ class Put(NamedTuple):
 
     source: Source
     has_changed: bool
+    is_new: bool = False
 
 
 async def put_source(
@@ -43,13 +44,17 @@ async def put_source(
     if new.kind == "url":
         page = await find_page(connection, organization_id, base_id, new.url or "")
         if page is None:
-            return Put(await add_source(connection, organization_id, base_id, new, None, limits), has_changed=True)
+            return Put(
+                await add_source(connection, organization_id, base_id, new, None, limits), has_changed=True, is_new=True
+            )
         return Put(await request_reprocess(connection, organization_id, page.source_id), has_changed=True)
     if content is None or new.name is None:
         raise InvalidRequest.of("content" if content is None else "name", "must be there")
     there = await find_source_by_name(connection, organization_id, base_id, new.name)
     if there is None:
-        return Put(await add_source(connection, organization_id, base_id, new, content, limits), has_changed=True)
+        return Put(
+            await add_source(connection, organization_id, base_id, new, content, limits), has_changed=True, is_new=True
+        )
     if there.kind != new.kind:
         raise Conflict(
             f"The knowledge base has a source of this name, of the kind {there.kind}. Choose another name, or remove"

@@ -355,7 +355,7 @@ def _name(new: NewSource, url: str | None) -> str:
 
 def page_name(url: str) -> str:
     """What a page is called until its title is known, where nobody named it."""
-    return name_of(url[:100])
+    return name_of(url[:200])
 
 
 def _address(url: str | None) -> str:

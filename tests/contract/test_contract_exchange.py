@@ -17,6 +17,7 @@ from tests.support.contract_exchange import (
     RequestSeen,
     ResponseSeen,
     broken_on_purpose,
+    checker,
     contract_checked_client_middleware,
     contract_checked_middleware,
     voice_checker,
@@ -194,6 +195,48 @@ def test_a_response_that_fits_passes(asked: RequestSeen, fitting: ResponseSeen) 
 def test_a_wrong_response_is_named(asked: RequestSeen, wrong: ResponseSeen, named: str) -> None:
     with pytest.raises(ContractViolationError) as failure:
         voice_checker().assert_response(asked, wrong)
+    assert named in str(failure.value)
+
+
+def form(*names: str) -> bytes:
+    parts = [f'--x\r\nContent-Disposition: form-data; name="{name}"; filename="a"\r\n\r\ntext\r\n' for name in names]
+    return "".join([*parts, "--x--\r\n"]).encode()
+
+
+KEY = {"X-API-Key": "key"}
+LIST = "/api/v1/knowledge-bases"
+FILE = f"{LIST}/{uuid4()}/sources/file"
+FORM = {**KEY, "Content-Type": "multipart/form-data; boundary=x"}
+
+
+@pytest.mark.parametrize(
+    "fitting",
+    [
+        RequestSeen("GET", LIST, KEY),
+        RequestSeen("GET", LIST, KEY, query={"limit": "100", "cursor": "abc"}),
+        RequestSeen("POST", LIST, {**JSON, **KEY}, b'{"name": "Patients"}'),
+        RequestSeen("POST", FILE, FORM, form("file")),
+    ],
+)
+def test_a_request_that_fits_the_other_contract_passes(fitting: RequestSeen) -> None:
+    assert checker("management").request_violations(fitting) == []
+
+
+@pytest.mark.parametrize(
+    ("wrong", "named"),
+    [
+        (RequestSeen("GET", LIST), "Security"),
+        (RequestSeen("GET", LIST, KEY, query={"limit": "101"}), "limit"),
+        (RequestSeen("GET", LIST, KEY, query={"cursor": "a b"}), "cursor"),
+        (RequestSeen("POST", LIST, {**JSON, **KEY}, b'{"name": " "}'), "$.name"),
+        (RequestSeen("POST", FILE, FORM, form("files")), "'file' is a required property"),
+        (RequestSeen("POST", FILE, FORM, form("file", "file")), "not of type 'string'"),
+        (RequestSeen("POST", FILE, {**JSON, **KEY}, b"{}"), "application/json"),
+    ],
+)
+def test_a_request_that_does_not_fit_the_other_contract_is_named(wrong: RequestSeen, named: str) -> None:
+    with pytest.raises(ContractViolationError) as failure:
+        checker("management").assert_request(wrong)
     assert named in str(failure.value)
 
 

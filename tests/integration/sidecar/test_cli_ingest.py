@@ -79,6 +79,10 @@ async def test_what_is_added_is_worked_on_here_where_nobody_else_does_and_again_
         ("prices.docx", "ready", False),
     ]
     assert await value(empty_database, "select count(*) from ingest_run") == 2
+    assert await rows(empty_database, "select actor, action, object_type from audit_log order by at, object_type") == [
+        ("command line", "create", "knowledge_base"),
+        *[("command line", "create", "source")] * 2,
+    ]
     (tmp_path / "hours.md").write_text("# Hours\n\nWe open at ten.", encoding="utf-8")
     changed = await sidecar(empty_database, "ingest", paths[0])
     assert changed.returncode == 0, changed.stderr
@@ -189,3 +193,26 @@ async def test_whose_and_which_base_is_asked_where_there_are_several(
     assert which.returncode == 1
     assert "with --base: A, B" in which.stderr
     assert await rows(empty_database, "select distinct organization_id from source") == [(SECOND,)]
+
+
+async def test_lines_that_are_not_taken_are_shown_and_how_many_more(
+    empty_database: TestDatabase, tmp_path: Path
+) -> None:
+    await organizations(empty_database, FIRST)
+    good = {
+        "external_id": "a",
+        "title": "Parking",
+        "language": "en",
+        "region_code": "GLOBAL",
+        "status": "published",
+        "content": "Free on Sundays.",
+        "source_hash": "1",
+    }
+    path = tmp_path / "items.txt"  # what it is, is told from its first line
+    path.write_text("\n".join([json.dumps(good), *["{"] * 23]), encoding="utf-8")
+    done = await sidecar(empty_database, "ingest", str(path))
+    assert done.returncode == 0, done.stderr
+    assert "24 lines: 1 created, 0 updated, 0 unchanged, 23 rejected" in done.stdout
+    assert "line 2: line: " in done.stderr
+    assert done.stderr.count(": line: ") == 20
+    assert "and 3 more lines" in done.stderr

@@ -125,13 +125,19 @@ async def test_a_client_that_goes_away_leaves_nothing(
     manage: ManagementClient, database: TestDatabase, base: str
 ) -> None:
     before = open_temporary_files()
+
+    async def coming_in() -> bool | None:
+        await asyncio.sleep(0)  # the API runs in this event loop
+        return open_temporary_files() != before or None
+
     body = _body(b"x" * 1_400_000)
     async with _connection(manage) as (_, writer):
         writer.write(_head(manage, f"{base}/sources/jsonl", len(body)) + body[:-50_000])
         await writer.drain()
+        await until(coming_in)
 
     async def gone() -> bool | None:
-        # The one upload that may be under way is this: another finds its place free.
+        await asyncio.sleep(0)
         return open_temporary_files() == before or None
 
     await until(gone)
@@ -274,20 +280,21 @@ async def test_an_upload_that_takes_too_long_is_given_up(database: TestDatabase)
 
 
 async def test_more_uploads_at_once_than_there_may_be_are_told_to_come_again(database: TestDatabase) -> None:
+    before = open_temporary_files()
+
+    async def coming_in() -> bool | None:
+        await asyncio.sleep(0)  # the API runs in this event loop
+        return open_temporary_files() != before or None
+
     key = await key_for(database, ORGANIZATION_ID)
     async with running_management(database, key, uploads=1) as manage:
         base = await manage.new_base("Uploads")
-        body = _body(b"text")
+        body = _body(b"x" * MOST)
         async with _connection(manage) as (reader, writer):
             writer.write(_head(manage, f"{base}/sources/file", len(body)) + body[:-5])
-
-            async def refused() -> bool | None:
-                answer = await manage.upload(f"{base}/sources/file", b"text", "b.txt")
-                if answer.status == 201:  # it was quicker than the one before
-                    await manage.delete(f"{base}/sources/{answer.body['id']}")
-                return answer.status == 503 or None
-
-            await until(refused)
+            await until(coming_in)
+            refused = await manage.upload(f"{base}/sources/file", b"text", "b.txt")
+            assert (refused.status, refused.body["code"]) == (503, "unavailable")
             writer.write(body[-5:])
             assert (await reader.readline()).split()[1] == b"201"
         assert (await manage.upload(f"{base}/sources/file", b"text", "b.txt")).status == 201

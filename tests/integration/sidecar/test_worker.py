@@ -277,3 +277,23 @@ async def test_old_jobs_are_deleted(empty_database: TestDatabase, connection: Co
     await rows(empty_database, "update jobs.procrastinate_events set at = at - interval '25 hours'")
     await sweep(queue)
     assert await jobs(empty_database) == []
+
+
+async def test_a_worker_outlives_the_connections_that_it_had(
+    empty_database: TestDatabase, connection: Connection, queue: JobQueue
+) -> None:
+    source = await a_source(connection, await a_base(connection))
+    await queue.request(FIRST, source.source_id)
+    embedder = GatedEmbedder(is_open=False)
+    async with working(empty_database, embedder, pace=Pace(heartbeat=0.2, stalled=2, sweep=0.5, poll=0.1, grace=0)):
+        await asyncio.wait_for(embedder.asked.wait(), 30)
+        await rows(
+            empty_database,
+            "select pg_terminate_backend(pid) from pg_stat_activity"
+            " where datname = current_database() and usename = 'answerline_manage'",
+            role="superuser",
+        )
+        embedder.gate.set()
+        await all_done(empty_database)
+    async with connected(empty_database, "manage") as fresh:
+        assert (await sources.find_source(fresh, FIRST, source.source_id)).status == "ready"
