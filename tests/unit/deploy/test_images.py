@@ -7,6 +7,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
+from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from deploy.images import prove, steps
@@ -114,3 +115,22 @@ def test_paths_of_an_image_are_those_of_the_folder_it_is_proved_in(tmp_path: Pat
 def test_what_deploys_is_no_part_of_the_package() -> None:
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["hatch"]["build"]["targets"]["wheel"]
     assert wheel["packages"] == ["contracts", "worker", "retrieval_sidecar"]
+
+
+@pytest.mark.parametrize(
+    ("part", "extras"),
+    [("build", ["images"]), ("worker", ["worker"]), ("sidecar", ["sidecar", "ingest", "embedder"])],
+)
+def test_an_image_installs_all_that_its_extras_ask_for(part: str, extras: list[str]) -> None:
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    groups = [project["dependencies"], *(project["optional-dependencies"][extra] for extra in extras)]
+    wanted = [Requirement(line) for group in groups for line in group]
+    chosen = pins(FOLDER / f"{part}.txt")
+    missing = [
+        str(each)
+        for each in wanted
+        if (pin := chosen.get(canonicalize_name(each.name))) is None or not each.specifier.contains(pin[0])
+    ]
+    assert not missing, f"Run `make lock`: deploy/images/{part}.txt has not {missing}"
+    makefile = (ROOT / "Makefile").read_text("utf-8")
+    assert f"part {part} {' '.join(f'--extra {extra}' for extra in extras)}" in makefile
