@@ -15,10 +15,12 @@ LIVEKIT := github.com/livekit/livekit-server
 LIVEKIT_VERSION := v1.13.5
 OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
+KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
+KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock \
-        lock-images lock-peers livekit-server oasdiff clean
+        lock-images lock-peers livekit-server oasdiff kustomize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,10 +34,10 @@ demo: setup ## a spoken call, answered from knowledge: everything it needs is se
 run: setup ## keep the sidecar and its jobs up, and the worker when LIVEKIT_URL is set
 	@$(BIN)/python -m demo run
 
-test: setup livekit-server oasdiff ## all tests; those that lack a tool are named at the end
+test: setup livekit-server oasdiff kustomize ## all tests; those that lack a tool are named at the end
 	@$(BIN)/python -m pytest
 
-check: setup oasdiff ## lint, format, types, imports, contract, dependencies
+check: setup oasdiff kustomize ## lint, format, types, imports, contract, dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
@@ -98,6 +100,9 @@ livekit-server: ## the LiveKit server, built by Go into .cache/bin
 
 oasdiff: ## the program that finds breaking changes of the contract, built by Go into .cache/bin
 	@.ci/go-tool $@ $(OASDIFF) $(OASDIFF) $(OASDIFF_VERSION)
+
+kustomize: ## the program that puts Kubernetes manifests together, built by Go into .cache/bin
+	@.ci/go-tool $@ $(KUSTOMIZE) $(KUSTOMIZE) $(KUSTOMIZE_VERSION)
 
 clean: ## remove all that was made here: environment, caches, the demo's database and recordings
 	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

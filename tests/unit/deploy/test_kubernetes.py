@@ -1,6 +1,7 @@
 """The Kubernetes manifests: valid by the schemas, closed by policies, drained with patience."""
 
 import re
+import subprocess
 from itertools import product
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +14,7 @@ from typer.main import get_command
 from deploy import env_files, secret_files
 from retrieval_sidecar.cli import app as sidecar_app
 from retrieval_sidecar.settings import Settings as SidecarSettings
+from tests.support.requirements import kustomize
 from worker.__main__ import app as worker_app
 from worker.settings import Settings as WorkerSettings
 
@@ -20,6 +22,7 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
 BASE = DEPLOY / "kubernetes" / "base"
 OVERLAY = DEPLOY / "kubernetes" / "overlays" / "example"
 NAME = "app.kubernetes.io/name"
+FIRST = "answerline.example.com/rollout"
 PUBLIC = "public addresses"
 # The Kubernetes that the schemas are of: what has to be accepted by more than the newest.
 VERSIONS = ("1.31", kubernetes_validate.latest_version())
@@ -225,6 +228,33 @@ def test_the_overlay_changes_what_is_there() -> None:
             whole = of_kind(patch["kind"])[patch["metadata"]["name"]]
             merged = {**whole, "spec": whole["spec"] | patch["spec"]}
             kubernetes_validate.validate(merged, VERSIONS[-1], strict=True)
+
+
+@pytest.mark.kustomize
+def test_the_overlay_is_put_together_as_it_reads() -> None:
+    done = subprocess.run([kustomize() or "", "build", OVERLAY], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    built = {(each["kind"], each["metadata"]["name"]): each for each in yaml.safe_load_all(done.stdout)}
+    for each in built.values():
+        kubernetes_validate.validate(each, VERSIONS[-1], strict=True)
+        if each["kind"] != "Namespace":
+            assert each["metadata"]["namespace"] == "answerline"
+    worker, base = built["Deployment", "worker"]["spec"]["template"]["spec"], PODS["worker"]["spec"]
+    (only,) = worker["containers"]
+    environment = {each["name"]: each["value"] for each in only["env"]}
+    assert set(environment) == {each["name"] for each in container("worker")["env"]}, "added to, not replaced"
+    assert environment["LIVEKIT_URL"] == "ws://livekit-server.livekit:7880"
+    assert worker["volumes"] == base["volumes"]
+    # Whoever changes the proxy's configuration gets new pods: its name holds a digest.
+    (name,) = [name for kind, name in built if kind == "ConfigMap"]
+    assert built["Deployment", "egress"]["spec"]["template"]["spec"]["volumes"][0]["configMap"]["name"] == name
+    # The README rolls out the schema first, by this label: all that its Job takes to run and to reach the database.
+    first = {key for key, each in built.items() if each["metadata"].get("labels", {}).get(FIRST) == "first"}
+    assert first == {
+        *(("Job", "migrate"), ("ServiceAccount", "migrate")),
+        *(("NetworkPolicy", name) for name in ("nobody", "names", "migrate")),
+    }
+    assert f"{FIRST}=first" in (DEPLOY / "README.md").read_text("utf-8")
 
 
 @pytest.mark.parametrize("name", ["squid.conf", "allowed-hosts.txt"])
