@@ -15,10 +15,12 @@ LIVEKIT := github.com/livekit/livekit-server
 LIVEKIT_VERSION := v1.13.5
 OASDIFF := github.com/oasdiff/oasdiff
 OASDIFF_VERSION := v1.38.0
+KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
+KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check eval-retrieval bench bench-quick bench-ingest pictures peers lock lock-peers \
-        livekit-server oasdiff clean
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock \
+        lock-images lock-peers livekit-server oasdiff kustomize clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -32,17 +34,25 @@ demo: setup ## a spoken call, answered from knowledge: everything it needs is se
 run: setup ## keep the sidecar and its jobs up, and the worker when LIVEKIT_URL is set
 	@$(BIN)/python -m demo run
 
-test: setup livekit-server oasdiff ## all tests; those that lack a tool are named at the end
+test: setup livekit-server oasdiff kustomize ## all tests; those that lack a tool are named at the end
 	@$(BIN)/python -m pytest
 
-check: setup oasdiff ## lint, format, types, imports, contract, dependencies
+check: setup oasdiff kustomize ## lint, format, types, imports, contract, dependencies
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
-	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py
+	$(BIN)/python -m deploy.env_files --check
+	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py tests/unit/deploy
+
+smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 TOKEN_FILE=smoke.token
+	@$(BIN)/python -m deploy.smoke $(URL) --token-file $(TOKEN_FILE)
+
+images: setup ## do what the images' builds do, without Docker, and look at what comes of it
+	@$(BIN)/python -m deploy.images.prove worker
+	@$(BIN)/python -m deploy.images.prove sidecar
 
 eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval
@@ -65,7 +75,19 @@ lock: setup ## resolve constraints.txt again (UPGRADE=--upgrade takes the newest
 	@$(AS_PIP); \
 	$(BIN)/uv pip compile pyproject.toml --extra dev --universal --generate-hashes \
 	    --no-emit-index-url --no-header --no-annotate $(UPGRADE) --output-file constraints.txt >/dev/null
+	@$(MAKE) --no-print-directory lock-images
 	@echo "constraints.txt is resolved."
+
+# The parts of constraints.txt that each image installs: an image's pip has to be given no more than that.
+lock-images: setup
+	@$(AS_PIP); part() { \
+	    file=deploy/images/$$1.txt; shift; \
+	    $(BIN)/uv pip compile pyproject.toml "$$@" --constraint constraints.txt --universal --generate-hashes \
+	        --no-emit-index-url --no-header --no-annotate --output-file $$file >/dev/null; \
+	}; \
+	part build --extra images && \
+	part worker --extra worker && \
+	part sidecar --extra sidecar --extra ingest --extra embedder
 
 lock-peers: setup ## the same for constraints-peers.txt, the stores of `make bench`
 	@$(AS_PIP); \
@@ -78,6 +100,9 @@ livekit-server: ## the LiveKit server, built by Go into .cache/bin
 
 oasdiff: ## the program that finds breaking changes of the contract, built by Go into .cache/bin
 	@.ci/go-tool $@ $(OASDIFF) $(OASDIFF) $(OASDIFF_VERSION)
+
+kustomize: ## the program that puts Kubernetes manifests together, built by Go into .cache/bin
+	@.ci/go-tool $@ $(KUSTOMIZE) $(KUSTOMIZE) $(KUSTOMIZE_VERSION)
 
 clean: ## remove all that was made here: environment, caches, the demo's database and recordings
 	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -43,8 +43,8 @@ async def run_checks(connection: Connection, embedders: Embedders) -> AsyncItera
     yield Check("pgvector", new_enough, extension or "none", "0.8 or later: create extension vector.")
 
     (revision,) = await _row(connection, "revision") or ("none",)
-    head = migrations.head()
-    yield Check("schema", revision == head, revision, f"{head} is needed: retrieval-sidecar migrate")
+    needed = f"{migrations.head()} is needed: retrieval-sidecar migrate"
+    yield Check("schema", migrations.suits(revision), revision, needed)
 
     (editable,) = await _row(connection, "may_edit")
     yield Check(

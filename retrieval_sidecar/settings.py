@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Literal, Self
 
 from pydantic import ByteSize, Field, SecretStr, ValidationError
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
 
+from contracts.secret_files import SecretFileError, SecretFileSettings
 from retrieval_sidecar.errors import ConfigurationError
 
 EmbedderKind = Literal["local", "openai", "fake"]
@@ -27,7 +28,7 @@ class EmbedderChoice:
     dimensions: int
 
 
-class Settings(BaseSettings):
+class Settings(SecretFileSettings):
     """Read from the environment, `ANSWERLINE_` before each name, DATABASE_URL as is; an empty one counts as not set.
 
     The three database URLs are of three roles (see `deploy/README.md`); one that is left out is DATABASE_URL.
@@ -142,6 +143,8 @@ class Settings(BaseSettings):
         """
         try:
             return cls()
+        except SecretFileError as error:
+            raise ConfigurationError(f"Set these secrets otherwise:\n  {error}") from None
         except ValidationError as error:
             lines = [
                 f"{_variable(problem['loc'])}: {problem['msg']}"

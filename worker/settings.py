@@ -13,7 +13,9 @@ from pydantic import (
     UrlConstraints,
     ValidationError,
 )
-from pydantic_settings import BaseSettings, SettingsConfigDict
+from pydantic_settings import SettingsConfigDict
+
+from contracts.secret_files import SecretFileError, SecretFileSettings
 
 LiveKitUrl = Annotated[AnyUrl, UrlConstraints(allowed_schemes=["ws", "wss", "http", "https"])]
 LogLevel = Annotated[Literal["debug", "info", "warning", "error"], BeforeValidator(str.lower)]
@@ -27,7 +29,7 @@ class SettingsError(Exception):
     """A setting is missing or cannot be read; the message names each variable."""
 
 
-class Settings(BaseSettings):
+class Settings(SecretFileSettings):
     """Everything that an operator may set: `ANSWERLINE_` and the name, or the alias as it is."""
 
     model_config = SettingsConfigDict(env_prefix=_PREFIX, extra="ignore", frozen=True, hide_input_in_errors=True)
@@ -122,6 +124,8 @@ def from_env() -> Settings:
     """
     try:
         return Settings()
+    except SecretFileError as error:
+        raise SettingsError(f"Set these secrets otherwise:\n  {error}") from None
     except ValidationError as error:
         faults = [
             f"  {_variable(str(fault['loc'][0]))}: {fault['msg']}"

@@ -40,14 +40,13 @@ class Readiness:
 
     def __init__(self, pool: Pool) -> None:
         self._pool = pool
-        self._head = migrations.head()
         self.embedder_loaded = False
 
     async def check(self) -> Checks:
         revision = await self._revision()
         return Checks(
             database=_state(ok=revision is not None),
-            migrations=_state(ok=revision == self._head),
+            migrations=_state(ok=revision is not None and migrations.suits(revision)),
             embedder=_state(ok=self.embedder_loaded),
         )
 

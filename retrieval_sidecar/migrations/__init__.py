@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import cache
 from pathlib import Path
 
 import sqlalchemy
@@ -28,11 +29,21 @@ def _engine(conninfo: str) -> sqlalchemy.Engine:
     )
 
 
+@cache
 def head() -> str:
     """The newest revision that this code knows."""
     revision = ScriptDirectory.from_config(_config()).get_current_head()
     assert revision is not None  # noqa: S101 - the package ships at least one revision
     return revision
+
+
+def suits(revision: str) -> bool:
+    """Whether this code works on a schema of that revision: its own, or a newer one.
+
+    Each migration leaves the version before it working, so that a sidecar goes on while its successor is rolled out,
+    and is there again when that is rolled back.
+    """
+    return revision.isdecimal() and revision >= head()
 
 
 def current(conninfo: str) -> str | None:
@@ -44,8 +55,11 @@ def current(conninfo: str) -> str | None:
 def upgrade(conninfo: str, revision: str = "head") -> None:
     """Migrate up to `revision`, as the role of `conninfo`, which must own the schema.
 
-    Raises ConfigurationError; what was done of a revision that failed is rolled back.
+    A schema that is newer than this code is left as it is. Raises ConfigurationError; what was done of a revision that
+    failed is rolled back.
     """
+    if revision == "head" and (now := current(conninfo)) is not None and suits(now):
+        return
     _run(conninfo, lambda config: command.upgrade(config, revision))
 
 

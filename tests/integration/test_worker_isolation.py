@@ -1,16 +1,16 @@
-"""The worker installs and starts where nothing of the sidecar's, and no database driver, is."""
+"""The worker's image is built, and starts, where nothing of the sidecar's, and no database driver, is."""
 
 import asyncio
 import json
 import os
-import re
 import subprocess
-import sys
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
+from deploy.images import prove
+from deploy.images.prove import Place
 from tests.support.contract_exchange import ContractExchanges
 from tests.support.fake_sidecar import TOKEN, FakeSidecar, serving
 
@@ -25,22 +25,17 @@ MODULES = "import json, sys, worker.__main__, worker.server; print(json.dumps(so
 
 
 @pytest.fixture(scope="module")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter of a new environment that holds the worker extra and nothing else."""
-    folder = tmp_path_factory.mktemp("worker")
-    # the versions of the lock file; its hashes do not go with a part of it
-    lock = (ROOT / "constraints.txt").read_text("utf-8")
-    constraints = folder / "constraints.txt"
-    constraints.write_text("\n".join(re.findall(r"^[\w.-]+==[^\\\n]*", lock, re.MULTILINE)))
-    environment = folder / "venv"
-    uv = Path(sys.executable).with_name("uv")
-    _run(uv, "venv", "--quiet", "--python", sys.executable, environment)
-    interpreter = environment / "bin" / "python"
-    _run(
-        uv, "pip", "install", "--quiet", "--python", interpreter,
-        "--constraints", constraints, "--build-constraints", constraints, f"{ROOT}[worker]",
-    )  # fmt: skip
-    return interpreter
+def image(tmp_path_factory: pytest.TempPathFactory) -> Place:
+    """What the steps of the worker's Dockerfile make, read from it."""
+    place = Place(tmp_path_factory.mktemp("worker"))
+    prove.build("worker", place)
+    return place
+
+
+@pytest.fixture(scope="module")
+def python(image: Place) -> Path:
+    """The interpreter of the worker's image."""
+    return image.python
 
 
 @pytest.fixture
@@ -49,11 +44,11 @@ async def sidecar(contract_exchanges: ContractExchanges) -> AsyncIterator[FakeSi
         yield running
 
 
-def test_no_driver_and_nothing_of_the_sidecars_is_installed(python: Path) -> None:
-    code = "import importlib.metadata as m, json; print(json.dumps([d.name for d in m.distributions()]))"
-    installed = {_normal(name) for name in json.loads(_run(python, "-c", code))}
+def test_no_driver_and_nothing_of_the_sidecars_is_installed(image: Place) -> None:
+    installed = prove.distributions("worker", image)
     assert "livekit-agents" in installed
     assert installed & FORBIDDEN == set()
+    assert list(prove.faults("worker", image)) == []
 
 
 def test_the_worker_imports_and_takes_nothing_of_the_sidecar_with_it(python: Path) -> None:
@@ -99,7 +94,3 @@ def _run(*command: str | Path) -> str:
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()

@@ -41,6 +41,11 @@ def oasdiff() -> Path | None:
     return program("oasdiff", "OASDIFF_BIN")
 
 
+def kustomize() -> Path | None:
+    """The kustomize to put manifests together with; `None` where there is none."""
+    return program("kustomize", "KUSTOMIZE_BIN")
+
+
 TOOLS = (
     Tool(
         "livekit",
@@ -49,6 +54,7 @@ TOOLS = (
         "run `make livekit-server`, or set LIVEKIT_URL",
     ),
     Tool("oasdiff", "oasdiff", lambda: oasdiff() is not None, "run `make oasdiff`"),
+    Tool("kustomize", "kustomize", lambda: kustomize() is not None, "run `make kustomize`"),
 )
 
 

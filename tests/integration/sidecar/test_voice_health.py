@@ -81,15 +81,23 @@ async def test_a_sidecar_whose_embedder_cannot_start_is_alive_and_not_ready(data
 
 
 @pytest.mark.parametrize(
-    "statement", ["update alembic_version set version_num = '9999'", "delete from alembic_version"]
+    "statement", ["update alembic_version set version_num = '0000'", "delete from alembic_version"]
 )
-async def test_another_schema_is_not_ready(voice: VoiceClient, database: TestDatabase, statement: str) -> None:
+async def test_an_older_schema_or_none_is_not_ready(voice: VoiceClient, database: TestDatabase, statement: str) -> None:
     await rows(database, statement)
     answer = await readiness(voice)
     assert (answer.status, answer.body["checks"]) == (
         503,
         {"database": "ok", "migrations": "failing", "embedder": "ok"},
     )
+
+
+async def test_a_newer_schema_is_ready_and_left_as_it_is(voice: VoiceClient, database: TestDatabase) -> None:
+    # While the next version is rolled out, and after it is rolled back.
+    await rows(database, "update alembic_version set version_num = '9999'")
+    assert (await readiness(voice)).status == 200
+    migrations.upgrade(database.url("owner"))
+    assert migrations.current(database.url("owner")) == "9999"
 
 
 async def test_a_database_without_a_schema_is_not_ready(empty_database: TestDatabase) -> None:
