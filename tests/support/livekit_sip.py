@@ -1,7 +1,6 @@
 """LiveKit's SIP service: a fake that speaks its wire, Twirp with protobuf, and the real one where Redis is here too."""
 
 import asyncio
-import shutil
 import socket
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from livekit.protocol import sip
 
 from demo import livekit_server
 from demo.livekit_server import LiveKitServer
+from tests.support.requirements import redis_server
 
 KEY: Final = "APIfake"
 SECRET: Final = "fake-secret-that-is-32-characters"
@@ -102,21 +102,18 @@ async def fake_sip(fake: FakeSip) -> AsyncIterator[LiveKitServer]:
         await runner.cleanup()
 
 
-def missing() -> str | None:
-    """What is missing for the real service; None where all is here."""
-    if livekit_server.find() is None:
-        return "a LiveKit server; run `make livekit-server`"
-    return None if shutil.which("redis-server") else "redis-server, without which LiveKit has no SIP service"
-
-
 @asynccontextmanager
 async def real_sip(folder: Path) -> AsyncIterator[LiveKitServer]:
     """A LiveKit server with Redis, both on loopback and ended afterwards; no SIP process is needed to keep trunks."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    redis_program = redis_server()
+    assert redis_program is not None
     redis = await asyncio.create_subprocess_exec(
+        # By this name it is the server: Debian's tools are one program of several names.
         *("redis-server", "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder)),
+        executable=redis_program,
         stdout=asyncio.subprocess.DEVNULL,
     )
     try:

@@ -46,6 +46,11 @@ def kustomize() -> Path | None:
     return program("kustomize", "KUSTOMIZE_BIN")
 
 
+def redis_server() -> Path | None:
+    """The Redis server that LiveKit's SIP service needs; `None` where there is none."""
+    return program("redis-server", "REDIS_SERVER_BIN")
+
+
 TOOLS = (
     Tool(
         "livekit",
@@ -55,6 +60,7 @@ TOOLS = (
     ),
     Tool("oasdiff", "oasdiff", lambda: oasdiff() is not None, "run `make oasdiff`"),
     Tool("kustomize", "kustomize", lambda: kustomize() is not None, "run `make kustomize`"),
+    Tool("redis", "a Redis server", lambda: redis_server() is not None, "run `make redis-server` as root"),
 )
 
 

@@ -13,7 +13,7 @@ from typer.testing import CliRunner
 from demo.livekit_server import LiveKitServer
 from deploy.sip.__main__ import app
 from deploy.sip.plan import PlanError, read
-from tests.support.livekit_sip import FakeSip, fake_sip, missing, real_sip
+from tests.support.livekit_sip import FakeSip, fake_sip, real_sip
 
 EXAMPLE = Path(__file__).parents[3] / "deploy" / "sip.example.yaml"
 PASSWORD = "sentinel-password"
@@ -25,11 +25,11 @@ def fake() -> FakeSip:
     return FakeSip()
 
 
-@pytest.fixture(params=["fake", "real"])
+@pytest.fixture(
+    params=["fake", pytest.param("real", marks=[pytest.mark.livekit, pytest.mark.redis])],
+)
 async def server(request: pytest.FixtureRequest, fake: FakeSip, tmp_path: Path) -> AsyncIterator[LiveKitServer]:
-    """The fake, and the real service where it can be had: what holds for one holds for the other."""
-    if request.param == "real" and (what := missing()):
-        pytest.skip(f"not here: {what}")
+    """The fake, and the real service: what holds for one holds for the other."""
     async with fake_sip(fake) if request.param == "fake" else real_sip(tmp_path) as running:
         yield running
 
