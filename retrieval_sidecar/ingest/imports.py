@@ -46,7 +46,8 @@ async def import_lines(
         content: all of the file, in pieces of any size, from its beginning.
 
     Raises:
-        NotFound: the source or the run has been deleted; what was written until then went with it.
+        NotFound: the source or the run has been deleted, or the run was ended by whoever gave the source another
+            content; nothing more is written.
         Unavailable: another process reads the same import; what this one has read of the batch is not written.
     """
     scope = {"organization_id": organization_id, "source_id": source_id, "run_id": run_id}

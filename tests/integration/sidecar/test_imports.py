@@ -60,14 +60,25 @@ def file(*lines: bytes) -> bytes:
 
 
 async def read(
-    database: TestDatabase, connection: Connection, source_id: UUID, content: bytes, run_id: UUID | None = None
+    database: TestDatabase,
+    connection: Connection,
+    source_id: UUID,
+    content: bytes,
+    run_id: UUID | None = None,
+    *,
+    end: bool = True,
 ) -> tuple[int, ...]:
-    """Import a file; lines read, created, updated, unchanged and rejected."""
+    """Import a file; lines read, created, updated, unchanged and rejected.
+
+    Args:
+        end: whether the run is over then, as it is once the items are indexed.
+    """
     run_id = run_id or await new_run(database, source_id)
     await import_lines(connection, ORGANIZATION_ID, source_id, run_id, pieces(content, 1000))
     ((bytes_read, *counts),) = await rows(database, COUNTS, [run_id])
     assert bytes_read == len(content)
-    await rows(database, "update ingest_run set status = 'done', ended_at = now() where run_id = %s", [run_id])
+    if end:
+        await rows(database, "update ingest_run set status = 'done', ended_at = now() where run_id = %s", [run_id])
     return tuple(counts)
 
 
@@ -324,7 +335,7 @@ async def test_interrupted_anywhere_and_gone_on_with_it_comes_to_the_same(
     ((bytes_read, lines_read, *_),) = await rows(database, COUNTS, [disturbed])
     assert (bytes_read == 0) == (after == 1)
     assert lines_read < counts[0]
-    assert await read(database, manage, source_id, content, disturbed) == counts
+    assert await read(database, manage, source_id, content, disturbed, end=False) == counts
     assert counts == (84, 41, 1, 1, 41)
     assert await rejections(database, disturbed) == await rejections(database, undisturbed)
     mine, theirs = await rows(database, ITEMS, [source_id]), await rows(database, ITEMS, [other])
@@ -333,6 +344,15 @@ async def test_interrupted_anywhere_and_gone_on_with_it_comes_to_the_same(
     # Once it is at the end, there is nothing left to do.
     await import_lines(manage, ORGANIZATION_ID, source_id, disturbed, pieces(content, 1000))
     assert (await rows(database, COUNTS, [disturbed]))[0][1:] == counts
+
+
+async def test_a_run_that_is_over_is_not_gone_on_with(
+    database: TestDatabase, manage: psycopg.AsyncConnection[Any], source_id: UUID, run_id: UUID
+) -> None:
+    counts = await read(database, manage, source_id, file(line("one")), run_id)
+    with pytest.raises(NotFound):
+        await import_lines(manage, ORGANIZATION_ID, source_id, run_id, pieces(file(line("one"), line("two")), 1000))
+    assert (await rows(database, COUNTS, [run_id]))[0][1:] == counts
 
 
 async def test_two_who_read_one_import_count_nothing_twice(
@@ -355,7 +375,7 @@ async def test_two_who_read_one_import_count_nothing_twice(
     async with connected(database, "manage") as other:
         stalled = asyncio.create_task(import_lines(other, ORGANIZATION_ID, source_id, run_id, slowly()))
         await held.wait()
-        counts = await read(database, manage, source_id, content, run_id)
+        counts = await read(database, manage, source_id, content, run_id, end=False)
         go_on.set()
         with pytest.raises(Unavailable, match="Another process"):
             await stalled
