@@ -70,7 +70,12 @@ OrganizationOption = Annotated[
     UUID | None, typer.Option("--organization", help="Whose; may be left out where there is only one.")
 ]
 JsonOption = Annotated[bool, typer.Option("--json", help="For machines.")]
-NoWaitOption = Annotated[bool, typer.Option("--no-wait", help="Leave the work to `retrieval-sidecar work`.")]
+WatchOption = Annotated[
+    bool,
+    typer.Option(
+        "--watch-progress/--no-wait", help="Stay until it is searchable, or leave the work to `retrieval-sidecar work`."
+    ),
+]
 
 
 @ingest_app.command("add", hidden=True)
@@ -89,7 +94,7 @@ def add(
         Format,
         typer.Option("--format", help="jsonl: an item a line; text: as it is; file: a document. auto looks inside."),
     ] = "auto",
-    no_wait: NoWaitOption = False,
+    watch_progress: WatchOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Add files, web pages and pasted text, and show how they become searchable.
@@ -101,7 +106,7 @@ def add(
         fail("--name is for one thing to add; leave it out for several.")
     settings = _quiet_settings()
     with _interruptible():
-        outcomes = run(_add(settings, organization, base, paths, name, file_format, wait=not no_wait, quiet=as_json))
+        outcomes = run(_add(settings, organization, base, paths, name, file_format, wait=watch_progress, quiet=as_json))
     report(outcomes, as_json=as_json)
 
 
@@ -138,13 +143,13 @@ def reprocess(
     source_ids: Annotated[list[UUID], typer.Argument(metavar="SOURCE_ID...", help="As `ingest status` shows them.")],
     *,
     organization: OrganizationOption = None,
-    no_wait: NoWaitOption = False,
+    watch_progress: WatchOption = True,
     as_json: JsonOption = False,
 ) -> None:
     """Read sources again, and fetch web pages again; what they yielded answers until then."""
     settings = _quiet_settings()
     with _interruptible():
-        outcomes = run(_reprocess(settings, organization, source_ids, wait=not no_wait, quiet=as_json))
+        outcomes = run(_reprocess(settings, organization, source_ids, wait=watch_progress, quiet=as_json))
     report(outcomes, as_json=as_json)
 
 
