@@ -20,7 +20,7 @@ class Change:
 
     Attributes:
         action: create, update, delete, reprocess, revoke.
-        object_type: knowledge_base, source, api_key.
+        object_type: knowledge_base, source, knowledge_sources (what an agent may search; its id), api_key.
         before, after: what an operator knows it by; never what a source says. None where it was not or is not there.
     """
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from aiohttp import web
 
@@ -15,7 +16,7 @@ from retrieval_sidecar.http.requests import refuse_parameters
 from retrieval_sidecar.ingest.storable import fault
 
 _MOST, _USUALLY = 100, 50
-_LONGEST_CURSOR = 2000
+_LONGEST_CURSOR = 3000  # of a folder's key, the longest, which has at most 2,000 characters
 _LARGEST_KEY = 2**31 - 1
 _T = TypeVar("_T")
 
@@ -83,13 +84,26 @@ def is_name(place: Any) -> bool:
     return isinstance(place, str) and fault(place) is None
 
 
+def is_named_place(place: Any) -> bool:
+    """Whether a list goes on after the beginning of a name, and the id of what has it."""
+    return isinstance(place, list) and len(place) == 2 and all(map(is_name, place)) and _is_id(place[1])
+
+
+def is_key(place: Any) -> bool:
+    """Whether a list goes on after a key that the database counts up."""
+    return type(place) is int and 0 <= place <= _LARGEST_KEY
+
+
 def is_position(place: Any) -> bool:
     """Whether a list goes on after a passage, which has two keys."""
-    return (
-        isinstance(place, list)
-        and len(place) == 2
-        and all(type(key) is int and 0 <= key <= _LARGEST_KEY for key in place)
-    )
+    return isinstance(place, list) and len(place) == 2 and all(map(is_key, place))
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def _cursor(place: Any) -> str:
