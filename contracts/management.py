@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, ConfigDict, Field
 from contracts.model import ContractModel
 from uuid import UUID
@@ -417,6 +417,38 @@ class KnowledgeSourcesRequest(ContractModel):
     instruction_directory_ids: Annotated[list[UUID] | None, Field(max_length=10000)] = None
     knowledge_item_ids: Annotated[list[UUID] | None, Field(max_length=10000)] = None
     knowledge_folder_keys: Annotated[list[str] | None, Field(max_length=1000)] = None
+
+
+class AuditEntry(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: Annotated[int, Field(ge=1)]
+    at: AwareDatetime
+    actor: Annotated[str, Field(description="`key:<id>` of an API key, or a command line.")]
+    action: Annotated[
+        str, Field(description="create, update, delete, reprocess or revoke; more may come.")
+    ]
+    object_type: Annotated[
+        str,
+        Field(
+            description="knowledge_base, source, knowledge_sources of an agent, or api_key; more may come."
+        ),
+    ]
+    object_id: UUID
+    before: Annotated[dict[str, Any] | None, Field(description="Absent of what was made.")] = None
+    after: Annotated[dict[str, Any] | None, Field(description="Absent of what was removed.")] = None
+
+
+class AuditPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[AuditEntry], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
 
 
 class Liveness(ContractModel):

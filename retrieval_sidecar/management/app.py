@@ -16,6 +16,7 @@ from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.management.access import Access, Operation
 from retrieval_sidecar.management.agents import AgentHandlers
+from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
 from retrieval_sidecar.management.health import HealthHandlers
 from retrieval_sidecar.management.search import SearchHandlers
@@ -79,6 +80,7 @@ def create_app(
         ).operations(),
         *AgentHandlers(transactions, max_bases=settings.max_agent_bases).operations(),
         *SelectableHandlers(transactions).operations(),
+        *AuditHandlers(transactions).operations(),
         *SearchHandlers(transactions, SearchService(pool, embedders, clock)).operations(),
     ]
     app.add_routes([access.route(BASE, operation) for operation in operations])

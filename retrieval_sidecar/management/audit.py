@@ -31,6 +31,30 @@ class Change:
     after: Mapping[str, Any] | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A change as it was written down, and by whom."""
+
+    entry_id: int
+    at: datetime
+    actor: str
+    change: Change
+
+
+async def list_entries(
+    connection: Connection, organization_id: UUID, *, object_id: UUID | None, before: int | None, limit: int
+) -> list[Entry]:
+    """The latest first.
+
+    Args:
+        object_id: of what was changed; None for everything.
+        before: the entry that the page goes back from; None for the latest.
+    """
+    parameters = {"organization_id": organization_id, "object_id": object_id, "before_id": before, "limit": limit}
+    cursor = await connection.execute(_SQL["list_entries"], parameters)
+    return [Entry(row[0], row[1], row[2], Change(*row[3:])) async for row in cursor]
+
+
 async def record(connection: Connection, organization_id: UUID, change: Change, actor: str, now: datetime) -> None:
     """Write a change down; belongs into its transaction, so that there is never one without the other."""
     await connection.execute(

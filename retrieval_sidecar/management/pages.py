@@ -56,16 +56,17 @@ class PageRequest:
         return Page(page, _cursor(place(page[-1])) if len(rows) > self.limit else None)
 
 
-def read_page(request: web.Request, is_place: Callable[[Any], bool]) -> PageRequest:
+def read_page(request: web.Request, is_place: Callable[[Any], bool], *filters: str) -> PageRequest:
     """The page that a request's `limit` and `cursor` ask for.
 
     Args:
+        filters: further parameters that the list takes.
         is_place: whether a cursor's content is one of this list.
 
     Raises:
         InvalidRequest: for another parameter or value.
     """
-    refuse_parameters(request, "limit", "cursor")
+    refuse_parameters(request, "limit", "cursor", *filters)
     text = request.query.get("limit", str(_USUALLY))
     limit = int(text) if re.fullmatch("[0-9]{1,3}", text) else 0
     if not 1 <= limit <= _MOST:

@@ -93,7 +93,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 23
+    assert len(OPERATIONS) == 24
     assert {permission for _, _, permission in OPERATIONS} == {"agents.view", "agents.edit"}
     assert all((permission == "agents.view") == reads(method, path) for method, path, permission in OPERATIONS)
 
