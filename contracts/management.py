@@ -419,6 +419,101 @@ class KnowledgeSourcesRequest(ContractModel):
     knowledge_folder_keys: Annotated[list[str] | None, Field(max_length=1000)] = None
 
 
+class Call(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    session_id: UUID
+    call_id: Annotated[str, Field(description="The worker's own name of it.")]
+    agent: AgentReference
+    contact_id: Annotated[
+        UUID | None, Field(description="Absent of a caller who is not known.")
+    ] = None
+    status: Literal["active", "completed", "transferred", "failed", "lost"]
+    end_reason: str | None = None
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    search_count: Annotated[int, Field(ge=0)]
+
+
+class CallPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Call], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class ScopeSnapshot(ContractModel):
+    """
+    What was selected when the call began. Each search looked at the selection of its own time.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    instruction_scope: InstructionScope
+    knowledge_scope: KnowledgeScope
+    captured_at: AwareDatetime
+
+
+class CallEvent(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    type: Annotated[
+        str, Field(description="kb.search, kb.inline, turn, error or handoff; more may come.")
+    ]
+    at: AwareDatetime
+    data: Annotated[dict[str, Any], Field(description="As the voice contract has it.")]
+
+
+class CallSearch(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    at: AwareDatetime
+    query: Annotated[
+        str, Field(description="Redacted: without numbers and addresses that may be a person's.")
+    ]
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: str
+    status: Literal["ok", "no_match", "restricted_empty"]
+    result_count: Annotated[int, Field(ge=0)]
+    citation_count: Annotated[int, Field(ge=0)]
+    result_ids: list[UUID]
+    top_score: Annotated[float | None, Field(description="Of the ranking.")] = None
+    top_relevance: Annotated[
+        float | None, Field(description="How sure the search was, from 0 to 1.")
+    ] = None
+    degraded: Annotated[bool, Field(description="By keywords alone.")]
+    cross_language_fallback: bool
+    embed_ms: Annotated[float, Field(ge=0.0)]
+    search_ms: Annotated[float, Field(ge=0.0)]
+    total_ms: Annotated[float, Field(ge=0.0)]
+
+
+class CallTimeline(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    call: Call
+    scope: ScopeSnapshot
+    events: Annotated[
+        list[CallEvent],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
+    searches: Annotated[
+        list[CallSearch],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
+
+
 class AuditEntry(ContractModel):
     model_config = ConfigDict(
         extra="forbid",

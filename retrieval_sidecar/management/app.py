@@ -18,6 +18,7 @@ from retrieval_sidecar.management.access import Access, Operation
 from retrieval_sidecar.management.agents import AgentHandlers
 from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
+from retrieval_sidecar.management.calls import CallHandlers
 from retrieval_sidecar.management.health import HealthHandlers
 from retrieval_sidecar.management.search import SearchHandlers
 from retrieval_sidecar.management.selectables import SelectableHandlers
@@ -80,6 +81,7 @@ def create_app(
         ).operations(),
         *AgentHandlers(transactions, max_bases=settings.max_agent_bases).operations(),
         *SelectableHandlers(transactions).operations(),
+        *CallHandlers(transactions).operations(),
         *AuditHandlers(transactions).operations(),
         *SearchHandlers(transactions, SearchService(pool, embedders, clock)).operations(),
     ]

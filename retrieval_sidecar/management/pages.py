@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
 from uuid import UUID
 
@@ -88,6 +89,16 @@ def is_name(place: Any) -> bool:
 def is_named_place(place: Any) -> bool:
     """Whether a list goes on after the beginning of a name, and the id of what has it."""
     return isinstance(place, list) and len(place) == 2 and all(map(is_name, place)) and _is_id(place[1])
+
+
+def is_moment(place: Any) -> bool:
+    """Whether a list goes on after a time with an offset, and the id of what was then."""
+    if not (isinstance(place, list) and len(place) == 2 and all(map(is_name, place)) and _is_id(place[1])):
+        return False
+    try:
+        return datetime.fromisoformat(place[0]).tzinfo is not None
+    except ValueError:
+        return False
 
 
 def is_key(place: Any) -> bool:

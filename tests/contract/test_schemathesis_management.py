@@ -5,7 +5,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import quote, urlencode
 from uuid import uuid4
 
@@ -57,6 +57,15 @@ class HurryingClock(TestClock):
         return self.now
 
 
+CALL: LiteralString = (
+    "insert into call_session (organization_id, agent_id, call_id, room_name, scope_snapshot)"
+    " select organization_id, agent_id, 'call', 'room', jsonb_build_object("
+    '\'instruction_scope\', \'{"mode": "all", "instruction_ids": [], "directory_ids": []}\'::jsonb,'
+    '\'knowledge_scope\', \'{"mode": "all", "item_ids": [], "folder_keys": []}\'::jsonb,'
+    "'captured_at', '2026-11-30T20:15:00Z') from phone_agent limit 1 returning session_id::text"
+)
+
+
 @asynccontextmanager
 async def manage(folder: Path) -> AsyncIterator[Running]:
     with support.test_server() as server, support.clone(server, support.migrated_template(server)) as database:
@@ -73,6 +82,7 @@ async def manage(folder: Path) -> AsyncIterator[Running]:
                     "kb_id": base.rpartition("/")[2],
                     "source_id": source.rpartition("/")[2],
                     "agent_id": await value(database, "select agent_id::text from phone_agent order by name limit 1"),
+                    "session_id": await value(database, CALL),
                     "folder_key": f"base%3A{base.rpartition('/')[2]}",
                 },
                 {

@@ -5,7 +5,7 @@ import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
 from urllib.parse import quote
 from uuid import UUID, uuid4
 
@@ -44,6 +44,14 @@ BODIES: dict[str, dict[str, Any]] = {
 }
 
 
+# One of each organization.
+CALLS: LiteralString = (
+    "insert into call_session (organization_id, agent_id, call_id, room_name, scope_snapshot)"
+    " select distinct on (organization_id) organization_id, agent_id, 'call', 'room', jsonb_build_object("
+    '\'instruction_scope\', \'{"mode": "all", "instruction_ids": [], "directory_ids": []}\'::jsonb,'
+    '\'knowledge_scope\', \'{"mode": "all", "item_ids": [], "folder_keys": []}\'::jsonb,'
+    "'captured_at', '2026-11-30T20:15:00Z') from phone_agent"
+)
 NOWHERE = {"folder_key": "upload:Nowhere"}  # beside ids of chance
 
 
@@ -64,6 +72,7 @@ async def ask(client: ManagementClient, method: str, path: str, **ids: str) -> A
 async def both(database: TestDatabase, tmp_path: Path) -> TestDatabase:
     """The small organization and another one."""
     await load(database, tmp_path, foreign_organization(), foreign_items())
+    await rows(database, CALLS)
     return database
 
 
@@ -78,8 +87,10 @@ async def ids_of(client: ManagementClient) -> dict[str, str]:
     base = await client.new_base("Ids")
     source = await client.new_text(base)
     (agent, *_) = (await client.get("/api/v1/phone-agents")).body["items"]
+    (call,) = (await client.get("/api/v1/calls")).body["items"]
     kb_id = base.rpartition("/")[2]
     return {
+        "session_id": call["session_id"],
         "kb_id": kb_id,
         "source_id": source.rpartition("/")[2],
         "agent_id": agent["id"],
@@ -93,7 +104,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 24
+    assert len(OPERATIONS) == 26
     assert {permission for _, _, permission in OPERATIONS} == {"agents.view", "agents.edit"}
     assert all((permission == "agents.view") == reads(method, path) for method, path, permission in OPERATIONS)
 
