@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, ConfigDict, Field
 from contracts.model import ContractModel
 from uuid import UUID
@@ -197,6 +197,355 @@ class SearchResult(ContractModel):
     relevant: Annotated[bool, Field(description="Whether a call would be given it.")]
 
 
+class PhoneAgent(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: Annotated[str | None, Field(description="Without it, the organization's.")] = None
+    instruction_scope_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    knowledge_scope_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    numbers: Annotated[list[str], Field(description="In E.164, the first hundred.", max_length=100)]
+
+
+class PhoneAgentPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[PhoneAgent], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class KnowledgeFolder(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    key: Annotated[
+        str,
+        Field(
+            description="A folder by its canonical key, such as `upload:Price%20list`; `base:<id>` is a whole knowledge base.\n",
+            max_length=2000,
+            min_length=1,
+            pattern="^[a-z]+:[A-Za-z0-9._~%/-]*$",
+        ),
+    ]
+    name: Annotated[
+        str,
+        Field(
+            description="The knowledge base's, or what the key says, decoded; empty for `workflow:`."
+        ),
+    ]
+    item_count: Annotated[int, Field(description="As its list of items has them.", ge=0)]
+
+
+class KnowledgeFolderPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[KnowledgeFolder], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class KnowledgeItem(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    title: str
+    status: Literal["draft", "published"]
+
+
+class KnowledgeItemPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[KnowledgeItem], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class InstructionDirectory(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    parent_id: Annotated[UUID | None, Field(description="Absent of one at the top.")] = None
+    name: str
+    instruction_count: Annotated[int, Field(description="Directly in it, drafts among them.", ge=0)]
+
+
+class InstructionDirectoryPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[InstructionDirectory], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class Instruction(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    title: str
+    directory_id: UUID
+    status: Literal["draft", "published"]
+
+
+class InstructionPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Instruction], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class InstructionScope(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    instruction_ids: list[UUID]
+    directory_ids: list[UUID]
+
+
+class KnowledgeScope(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    item_ids: list[UUID]
+    folder_keys: Annotated[
+        list[str], Field(description="Folders and, as `base:<id>`, knowledge bases.")
+    ]
+
+
+class DirectorySummary(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    parent_id: Annotated[UUID | None, Field(description="Absent of one at the top.")] = None
+    name: str
+    instruction_count: Annotated[int, Field(description="Directly in it.", ge=0)]
+    is_selected: Annotated[
+        bool, Field(description="By itself; those above it may be selected too.")
+    ]
+    selected_instruction_count: Annotated[
+        int, Field(description="Of those, selected by themselves.", ge=0)
+    ]
+
+
+class FolderSummary(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    key: Annotated[
+        str,
+        Field(
+            description="A folder by its canonical key, such as `upload:Price%20list`; `base:<id>` is a whole knowledge base.\n",
+            max_length=2000,
+            min_length=1,
+            pattern="^[a-z]+:[A-Za-z0-9._~%/-]*$",
+        ),
+    ]
+    name: str
+    item_count: Annotated[int, Field(ge=0)]
+    is_selected: bool
+    selected_item_count: Annotated[
+        int, Field(description="Of those, selected by themselves.", ge=0)
+    ]
+
+
+class KnowledgeSources(ContractModel):
+    """
+    What is selected, and what there is to select from: up to 1,000 directories and 1,000 folders and bases, selected
+    ones first. The lists have all of them.
+
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    instruction_scope: InstructionScope
+    knowledge_scope: KnowledgeScope
+    directories: Annotated[list[DirectorySummary], Field(max_length=1000)]
+    folders: Annotated[list[FolderSummary], Field(max_length=1000)]
+
+
+class KnowledgeSourcesRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    instruction_ids: Annotated[list[UUID] | None, Field(max_length=10000)] = None
+    instruction_directory_ids: Annotated[list[UUID] | None, Field(max_length=10000)] = None
+    knowledge_item_ids: Annotated[list[UUID] | None, Field(max_length=10000)] = None
+    knowledge_folder_keys: Annotated[list[str] | None, Field(max_length=1000)] = None
+
+
+class Call(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    session_id: UUID
+    call_id: Annotated[str, Field(description="The worker's own name of it.")]
+    agent: AgentReference
+    contact_id: Annotated[
+        UUID | None, Field(description="Absent of a caller who is not known.")
+    ] = None
+    status: Literal["active", "completed", "transferred", "failed", "lost"]
+    end_reason: str | None = None
+    started_at: AwareDatetime
+    ended_at: AwareDatetime | None = None
+    search_count: Annotated[int, Field(ge=0)]
+
+
+class CallPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Call], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class ScopeSnapshot(ContractModel):
+    """
+    What was selected when the call began. Each search looked at the selection of its own time.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    instruction_scope: InstructionScope
+    knowledge_scope: KnowledgeScope
+    captured_at: AwareDatetime
+
+
+class CallEvent(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    type: Annotated[
+        str, Field(description="kb.search, kb.inline, turn, error or handoff; more may come.")
+    ]
+    at: AwareDatetime
+    data: Annotated[dict[str, Any], Field(description="As the voice contract has it.")]
+
+
+class CallSearch(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    at: AwareDatetime
+    query: Annotated[
+        str, Field(description="Redacted: without numbers and addresses that may be a person's.")
+    ]
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: str
+    status: Literal["ok", "no_match", "restricted_empty"]
+    result_count: Annotated[int, Field(ge=0)]
+    citation_count: Annotated[int, Field(ge=0)]
+    result_ids: list[UUID]
+    top_score: Annotated[float | None, Field(description="Of the ranking.")] = None
+    top_relevance: Annotated[
+        float | None, Field(description="How sure the search was, from 0 to 1.")
+    ] = None
+    degraded: Annotated[bool, Field(description="By keywords alone.")]
+    cross_language_fallback: bool
+    embed_ms: Annotated[float, Field(ge=0.0)]
+    search_ms: Annotated[float, Field(ge=0.0)]
+    total_ms: Annotated[float, Field(ge=0.0)]
+
+
+class CallTimeline(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    call: Call
+    scope: ScopeSnapshot
+    events: Annotated[
+        list[CallEvent],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
+    searches: Annotated[
+        list[CallSearch],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
+
+
+class AuditEntry(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: Annotated[int, Field(ge=1)]
+    at: AwareDatetime
+    actor: Annotated[str, Field(description="`key:<id>` of an API key, or a command line.")]
+    action: Annotated[
+        str, Field(description="create, update, delete, reprocess or revoke; more may come.")
+    ]
+    object_type: Annotated[
+        str,
+        Field(
+            description="knowledge_base, source, knowledge_sources of an agent, or api_key; more may come."
+        ),
+    ]
+    object_id: UUID
+    before: Annotated[dict[str, Any] | None, Field(description="Absent of what was made.")] = None
+    after: Annotated[dict[str, Any] | None, Field(description="Absent of what was removed.")] = None
+
+
+class AuditPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[AuditEntry], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
 class Liveness(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -245,6 +594,8 @@ class Problem(ContractModel):
             "limit_reached",
             "too_large",
             "unsupported_media_type",
+            "precondition_failed",
+            "precondition_required",
             "too_many_requests",
             "internal_error",
             "unavailable",

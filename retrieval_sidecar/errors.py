@@ -7,6 +7,8 @@
     ├── NotFound              nothing of that identity within reach; never says more         404
     ├── Conflict              what is there does not allow it; names the field               409
     │   └── LimitReached      there are as many already as are allowed; names the setting    409
+    ├── PreconditionFailed    it has changed since it was read                               412
+    ├── PreconditionRequired  it does not say which state it changes                         428
     ├── PayloadTooLarge       the body is over the limit                                     413
     ├── UnsupportedMedia      the body is not of the type that is taken                      415
     ├── TooManyRequests       too many with a key that does not hold; says how long to wait  429
@@ -83,6 +85,16 @@ class LimitReached(Conflict):
     def __init__(self, message: str, setting: str) -> None:
         super().__init__(f"{message} The limit is the setting {setting}.")
         self.setting = setting
+
+
+class PreconditionFailed(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("Somebody has changed it since it was read. Nothing was changed: read it again.")
+
+
+class PreconditionRequired(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("The header If-Match is required. It holds the ETag that came when it was read.")
 
 
 class PayloadTooLarge(SidecarError):

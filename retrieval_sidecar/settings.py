@@ -106,6 +106,7 @@ class Settings(SecretFileSettings):
     )
     max_bases: int = Field(default=20, ge=0, description="Knowledge bases of an organization.")
     max_sources: int = Field(default=50, ge=0, description="Sources of a knowledge base.")
+    max_agent_bases: int = Field(default=10, ge=0, description="Knowledge bases that an agent may select.")
     max_passages: int = Field(default=3_000, ge=1, description="Passages of a file, a web page or a pasted text.")
     max_pasted_characters: int = Field(default=500_000, ge=1, description="Of a pasted text.")
     max_import_bytes: ByteSize = Field(

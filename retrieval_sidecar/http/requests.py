@@ -20,7 +20,15 @@ Model = TypeVar("Model", bound=ContractModel)
 
 def read_id(request: web.Request, name: str) -> UUID:
     """The id that stands in the path under this name. Raises InvalidRequest."""
-    text = request.match_info[name]
+    return _uuid(name, request.match_info[name])
+
+
+def read_id_parameter(request: web.Request, name: str) -> UUID | None:
+    """The id that the address asks for under this name; None where it does not. Raises InvalidRequest."""
+    return _uuid(name, request.query[name]) if name in request.query else None
+
+
+def _uuid(name: str, text: str) -> UUID:
     try:
         parsed = UUID(text)
     except ValueError:

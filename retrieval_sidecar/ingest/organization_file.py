@@ -27,8 +27,16 @@ def _time_zone(value: str) -> str:
     return value
 
 
+def _no_base(value: str) -> str:
+    # Of its items only those without a folder stand in a base's own; as a selection its key means all of them.
+    if value.startswith("base:"):
+        raise ValueError("must not name a knowledge base, which goes into `bases` by its key")
+    return value
+
+
 E164 = Annotated[str, AfterValidator(_e164)]
 TimeZone = Annotated[str, AfterValidator(_time_zone)]
+SelectedFolder = Annotated[Folder, AfterValidator(_no_base)]
 
 
 class _Entry(BaseModel):
@@ -85,7 +93,7 @@ class InstructionSelection(_Entry):
 
 class KnowledgeSelection(_Entry):
     items: list[Key] = []
-    folders: list[Folder] = []
+    folders: list[SelectedFolder] = []
     bases: list[Key] = []
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from contracts import management as wire
+from retrieval_sidecar.management.audit import Entry
 from retrieval_sidecar.search.answer_text import cut
 from retrieval_sidecar.search.ranking import Ranked
 from retrieval_sidecar.search.relevance import GIVEN
@@ -87,6 +88,20 @@ def to_search(outcome: Outcome, origins: Mapping[UUID, Origin], limit: int) -> w
         latency_ms=round(outcome.total_ms, 1),
         embed_ms=round(outcome.embed_ms, 1),
         search_ms=round(outcome.search_ms, 1),
+    )
+
+
+def to_entry(entry: Entry) -> wire.AuditEntry:
+    change = entry.change
+    return wire.AuditEntry(
+        id=entry.entry_id,
+        at=_utc(entry.at),
+        actor=entry.actor,
+        action=change.action,
+        object_type=change.object_type,
+        object_id=change.object_id,
+        before=None if change.before is None else dict(change.before),
+        after=None if change.after is None else dict(change.after),
     )
 
 

@@ -15,9 +15,13 @@ from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.management.access import Access, Operation
+from retrieval_sidecar.management.agents import AgentHandlers
+from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
+from retrieval_sidecar.management.calls import CallHandlers
 from retrieval_sidecar.management.health import HealthHandlers
 from retrieval_sidecar.management.search import SearchHandlers
+from retrieval_sidecar.management.selectables import SelectableHandlers
 from retrieval_sidecar.management.sources import Queue, SourceHandlers
 from retrieval_sidecar.management.throttle import Throttle
 from retrieval_sidecar.management.transactions import Transactions
@@ -75,6 +79,10 @@ def create_app(
         *SourceHandlers(
             transactions, queue or jobs, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
         ).operations(),
+        *AgentHandlers(transactions, max_bases=settings.max_agent_bases).operations(),
+        *SelectableHandlers(transactions).operations(),
+        *CallHandlers(transactions).operations(),
+        *AuditHandlers(transactions).operations(),
         *SearchHandlers(transactions, SearchService(pool, embedders, clock)).operations(),
     ]
     app.add_routes([access.route(BASE, operation) for operation in operations])

@@ -20,7 +20,7 @@ class Change:
 
     Attributes:
         action: create, update, delete, reprocess, revoke.
-        object_type: knowledge_base, source, api_key.
+        object_type: knowledge_base, source, knowledge_sources (what an agent may search; its id), api_key.
         before, after: what an operator knows it by; never what a source says. None where it was not or is not there.
     """
 
@@ -29,6 +29,30 @@ class Change:
     object_id: UUID
     before: Mapping[str, Any] | None = None
     after: Mapping[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A change as it was written down, and by whom."""
+
+    entry_id: int
+    at: datetime
+    actor: str
+    change: Change
+
+
+async def list_entries(
+    connection: Connection, organization_id: UUID, *, object_id: UUID | None, before: int | None, limit: int
+) -> list[Entry]:
+    """The latest first.
+
+    Args:
+        object_id: of what was changed; None for everything.
+        before: the entry that the page goes back from; None for the latest.
+    """
+    parameters = {"organization_id": organization_id, "object_id": object_id, "before_id": before, "limit": limit}
+    cursor = await connection.execute(_SQL["list_entries"], parameters)
+    return [Entry(row[0], row[1], row[2], Change(*row[3:])) async for row in cursor]
 
 
 async def record(connection: Connection, organization_id: UUID, change: Change, actor: str, now: datetime) -> None:

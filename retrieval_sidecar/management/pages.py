@@ -6,7 +6,9 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any, Generic, TypeVar
+from uuid import UUID
 
 from aiohttp import web
 
@@ -15,7 +17,7 @@ from retrieval_sidecar.http.requests import refuse_parameters
 from retrieval_sidecar.ingest.storable import fault
 
 _MOST, _USUALLY = 100, 50
-_LONGEST_CURSOR = 2000
+_LONGEST_CURSOR = 3000  # of a folder's key, the longest, which has at most 2,000 characters
 _LARGEST_KEY = 2**31 - 1
 _T = TypeVar("_T")
 
@@ -55,16 +57,17 @@ class PageRequest:
         return Page(page, _cursor(place(page[-1])) if len(rows) > self.limit else None)
 
 
-def read_page(request: web.Request, is_place: Callable[[Any], bool]) -> PageRequest:
+def read_page(request: web.Request, is_place: Callable[[Any], bool], *filters: str) -> PageRequest:
     """The page that a request's `limit` and `cursor` ask for.
 
     Args:
+        filters: further parameters that the list takes.
         is_place: whether a cursor's content is one of this list.
 
     Raises:
         InvalidRequest: for another parameter or value.
     """
-    refuse_parameters(request, "limit", "cursor")
+    refuse_parameters(request, "limit", "cursor", *filters)
     text = request.query.get("limit", str(_USUALLY))
     limit = int(text) if re.fullmatch("[0-9]{1,3}", text) else 0
     if not 1 <= limit <= _MOST:
@@ -83,13 +86,36 @@ def is_name(place: Any) -> bool:
     return isinstance(place, str) and fault(place) is None
 
 
+def is_named_place(place: Any) -> bool:
+    """Whether a list goes on after the beginning of a name, and the id of what has it."""
+    return isinstance(place, list) and len(place) == 2 and all(map(is_name, place)) and _is_id(place[1])
+
+
+def is_moment(place: Any) -> bool:
+    """Whether a list goes on after a time with an offset, and the id of what was then."""
+    if not (isinstance(place, list) and len(place) == 2 and all(map(is_name, place)) and _is_id(place[1])):
+        return False
+    try:
+        return datetime.fromisoformat(place[0]).tzinfo is not None
+    except ValueError:
+        return False
+
+
+def is_key(place: Any) -> bool:
+    """Whether a list goes on after a key that the database counts up."""
+    return type(place) is int and 0 <= place <= _LARGEST_KEY
+
+
 def is_position(place: Any) -> bool:
     """Whether a list goes on after a passage, which has two keys."""
-    return (
-        isinstance(place, list)
-        and len(place) == 2
-        and all(type(key) is int and 0 <= key <= _LARGEST_KEY for key in place)
-    )
+    return isinstance(place, list) and len(place) == 2 and all(map(is_key, place))
+
+
+def _is_id(text: str) -> bool:
+    try:
+        return str(UUID(text)) == text
+    except ValueError:
+        return False
 
 
 def _cursor(place: Any) -> str:

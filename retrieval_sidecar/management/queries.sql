@@ -31,6 +31,15 @@ select exists (select from organization where organization_id = %(organization_i
 insert into audit_log (organization_id, at, actor, action, object_type, object_id, before, after)
 values (%(organization_id)s, %(at)s, %(actor)s, %(action)s, %(object_type)s, %(object_id)s, %(before)s, %(after)s);
 
+-- name: list_entries
+-- The latest first, and a page back from there.
+select entry_id, at, actor, action, object_type, object_id, before, after from audit_log
+where organization_id = %(organization_id)s
+    and (%(before_id)s::bigint is null or entry_id < %(before_id)s)
+    and (%(object_id)s::uuid is null or object_id = %(object_id)s)
+order by entry_id desc
+limit %(limit)s;
+
 -- name: number_of_contact
 select phone_number from contact where organization_id = %(organization_id)s and contact_id = %(contact_id)s;
 

@@ -13,8 +13,9 @@ from contracts import pins
 from tests.support.contract_exchange import RequestSeen, ResponseSeen, checker
 
 NAMES: tuple[pins.Name, ...] = get_args(pins.Name)
-METHODS = ("get", "post", "patch", "delete")
+METHODS = ("get", "post", "put", "patch", "delete")
 AN_ID = UUID(int=7, version=4)
+PATHS = dict.fromkeys(("sessionId", "kb_id", "source_id", "agent_id", "folder_key", "session_id"), AN_ID)
 FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--x--\r\n'
 
 
@@ -55,7 +56,8 @@ def operations(document: dict[str, Any]) -> Iterator[tuple[str, str, dict[str, A
 
 def asked(method: str, path: str, body: bytes = b"", media_type: str = "application/json") -> RequestSeen:
     headers = {"Authorization": "Bearer token", "X-API-Key": "key", "Content-Type": media_type}
-    return RequestSeen(method.upper(), path.format(sessionId=AN_ID, kb_id=AN_ID, source_id=AN_ID), headers, body)
+    headers["If-Match"] = f'"{"0" * 64}"'
+    return RequestSeen(method.upper(), path.format(**PATHS), headers, body)
 
 
 def requests(name: pins.Name) -> Iterator[Exchange]:
@@ -79,7 +81,7 @@ def responses(name: pins.Name) -> Iterator[Exchange]:
         request = good.get((request.method, request.path), request)
         for status, response in operation["responses"].items():
             for media_type, body in examples(document, resolved(document, response).get("content", {})):
-                headers = {"Content-Type": media_type, "Retry-After": "1"}
+                headers = {"Content-Type": media_type, "Retry-After": "1", "ETag": f'"{"0" * 64}"'}
                 yield Exchange(name, request, ResponseSeen(int(status), headers, body))
 
 

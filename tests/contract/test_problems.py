@@ -13,7 +13,7 @@ CODES: dict[pins.Name, set[str]] = {
     "management": set(get_args(management.Problem.model_fields["code"].annotation)),
 }
 # Answers that not every operation can give: of each, the operations that do.
-SOME = {"404", "409", "413", "415"}
+SOME = {"404", "409", "412", "413", "415", "428"}
 
 
 def operations(name: pins.Name) -> list[tuple[str, str, dict[str, Any]]]:
@@ -45,4 +45,5 @@ def test_every_status_that_an_operation_may_answer_with_is_documented_there(name
         answers = set(operation["responses"])
         assert ("404" in answers) == ("{" in path), (method, path)
         assert ({"413", "415"} <= answers) == ("requestBody" in operation), (method, path)
+        assert ("412" in answers) == ("428" in answers) == (method == "put"), (method, path)
         assert not ("409" in answers and operation["x-permission"] == "agents.view"), (method, path)

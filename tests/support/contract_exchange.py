@@ -194,7 +194,7 @@ def contract_checked_client_middleware(name: pins.Name = "voice") -> ClientMiddl
 
     async def middleware(request: ClientRequest, handler: ClientHandlerType) -> ClientResponse:
         body = await request.body.as_bytes() if isinstance(request.body, Payload) else request.body
-        seen = RequestSeen(request.method, request.url.path, request.headers, body, request.url.query)
+        seen = RequestSeen(request.method, request.url.raw_path, request.headers, body, request.url.query)
         response = await handler(request)
         contract.assert_response(seen, ResponseSeen(response.status, response.headers, await response.read()))
         return response

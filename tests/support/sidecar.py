@@ -2,7 +2,7 @@
 
 import io
 import json
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
@@ -51,7 +51,7 @@ class Answer:
 
     status: int
     body: Any
-    headers: dict[str, str]
+    headers: Mapping[str, str]
 
 
 @dataclass
@@ -113,7 +113,7 @@ class VoiceClient:
 async def read_answer(response: aiohttp.ClientResponse) -> Answer:
     is_json = response.content_type.endswith("json")
     body = await response.json(content_type=None) if is_json else await response.text()
-    return Answer(response.status, body, dict(response.headers))
+    return Answer(response.status, body, response.headers)
 
 
 @asynccontextmanager

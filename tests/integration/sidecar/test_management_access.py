@@ -1,10 +1,12 @@
 """Who may do what over the management API: keys, permissions, organizations, and what refusing leaves behind."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, LiteralString
+from urllib.parse import quote
 from uuid import UUID, uuid4
 
 import psycopg
@@ -38,15 +40,31 @@ BODIES: dict[str, dict[str, Any]] = {
     "/url": {"url": "https://help.example.com/"},
     "/text": {"name": "New", "text": "New text."},
     "/search": {"query": "parking"},
+    "/knowledge-sources": {"instruction_ids": []},
 }
+
+
+# One of each organization.
+CALLS: LiteralString = (
+    "insert into call_session (organization_id, agent_id, call_id, room_name, scope_snapshot)"
+    " select distinct on (organization_id) organization_id, agent_id, 'call', 'room', jsonb_build_object("
+    '\'instruction_scope\', \'{"mode": "all", "instruction_ids": [], "directory_ids": []}\'::jsonb,'
+    '\'knowledge_scope\', \'{"mode": "all", "item_ids": [], "folder_keys": []}\'::jsonb,'
+    "'captured_at', '2026-11-30T20:15:00Z') from phone_agent"
+)
+NOWHERE = {"folder_key": "upload:Nowhere"}  # beside ids of chance
 
 
 async def ask(client: ManagementClient, method: str, path: str, **ids: str) -> Answer:
     """Send a good request of an operation, with these ids."""
-    where = path.format(**ids)
+    where = path.format(**{name: quote(each, safe="") for name, each in ids.items()})
     if method in ("POST", "PATCH") and path.endswith(("/file", "/jsonl")):
         return await client.send(method, where, data=form(b"{}", "new.txt"))
     body = next((each for end, each in BODIES.items() if path.endswith(end)), None)
+    if method == "PUT":
+        # The state that is there, or, where it cannot be read, one that might be.
+        etag = (await client.get(where)).headers.get("ETag", f'"{"0" * 64}"')
+        return await client.send(method, where, body, headers={"If-Match": etag})
     return await client.send(method, where, body if method in ("POST", "PATCH") else None)
 
 
@@ -54,6 +72,7 @@ async def ask(client: ManagementClient, method: str, path: str, **ids: str) -> A
 async def both(database: TestDatabase, tmp_path: Path) -> TestDatabase:
     """The small organization and another one."""
     await load(database, tmp_path, foreign_organization(), foreign_items())
+    await rows(database, CALLS)
     return database
 
 
@@ -64,10 +83,19 @@ async def manage(both: TestDatabase, clock: TestClock) -> AsyncIterator[Manageme
 
 
 async def ids_of(client: ManagementClient) -> dict[str, str]:
-    """A base and a source of it that its organization has."""
+    """A base, a source of it, an agent and a folder that its organization has."""
     base = await client.new_base("Ids")
     source = await client.new_text(base)
-    return {"kb_id": base.rpartition("/")[2], "source_id": source.rpartition("/")[2]}
+    (agent, *_) = (await client.get("/api/v1/phone-agents")).body["items"]
+    (call,) = (await client.get("/api/v1/calls")).body["items"]
+    kb_id = base.rpartition("/")[2]
+    return {
+        "session_id": call["session_id"],
+        "kb_id": kb_id,
+        "source_id": source.rpartition("/")[2],
+        "agent_id": agent["id"],
+        "folder_key": f"base:{kb_id}",
+    }
 
 
 async def contents(database: TestDatabase) -> dict[str, int]:
@@ -76,7 +104,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 15
+    assert len(OPERATIONS) == 26
     assert {permission for _, _, permission in OPERATIONS} == {"agents.view", "agents.edit"}
     assert all((permission == "agents.view") == reads(method, path) for method, path, permission in OPERATIONS)
 
@@ -91,11 +119,11 @@ async def test_ids_of_another_organization_are_not_there(
 ) -> None:
     foreign = manage.with_key(await key_for(both, FOREIGN_ID))
     ours, theirs = await ids_of(manage), await ids_of(foreign)
-    names = [name for name in ("kb_id", "source_id") if f"{{{name}}}" in path]
+    names = re.findall(r"{(\w+)}", path)
     before = await contents(both)
     mixtures = [
         {**ours, **{name: ids[name] for name in chosen}}
-        for ids in (theirs, {"kb_id": str(uuid4()), "source_id": str(uuid4())})
+        for ids in (theirs, {name: str(uuid4()) for name in ours} | NOWHERE)
         for chosen in (names, *([name] for name in names))
         if chosen
     ]

@@ -60,6 +60,8 @@ async def test_the_examples_run(database: TestDatabase, tmp_path: Path) -> None:
         ("create", "source"),
         ("reprocess", "source"),
         ("update", "knowledge_base"),
+        ("update", "knowledge_sources"),
+        ("update", "knowledge_sources"),
         ("delete", "source"),
         ("delete", "knowledge_base"),
     ]
