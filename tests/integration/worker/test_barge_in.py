@@ -6,14 +6,17 @@ from typing import Any
 
 import pytest
 from aiohttp import web
+from livekit.agents import RunContext
 from livekit.agents.llm import ChatContext, FunctionCallOutput
 
 from tests.support.fake_call import FakeCall, fake_call
 from tests.support.fake_sidecar import FakeSidecar, answering, found, hanging, passage, refusing
 from tests.support.scripted_llm import RuledLLM, Say, Step, Wait, search
 from tests.support.spoken_line import SpokenLine
+from worker import search_knowledge
+from worker.call import CallDeps
 from worker.tool_output import GUIDANCE
-from worker.waiting import SearchLimits
+from worker.waiting import SearchLimits, while_waiting
 
 GREETING = "how can I help"
 CODE, HOURS = "What is the door code?", "No, tell me when you are open."
@@ -154,17 +157,31 @@ async def test_complaint_3_after_the_search_the_answer_breaks_off_and_is_marked_
     assert {event.role for event in broken_off} == {"agent"}
 
 
+def waits_seen(monkeypatch: pytest.MonkeyPatch) -> list[RunContext[CallDeps]]:
+    """The contexts of searches that are waited for, as they begin."""
+    seen: list[RunContext[CallDeps]] = []
+
+    async def waiting(search: asyncio.Task[Any], ctx: RunContext[CallDeps], *rest: Any) -> None:
+        seen.append(ctx)
+        await while_waiting(search, ctx, *rest)
+
+    monkeypatch.setattr(search_knowledge, "while_waiting", waiting)
+    return seen
+
+
 async def test_complaint_2_an_okay_does_not_throw_a_nearly_finished_search_away(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
     knowledge = Knowledge(sidecar, "slow")
     line, llm = SpokenLine(), RuledLLM(respond)
+    asking = waits_seen(monkeypatch)
     async with fake_call(monkeypatch, sidecar, llm, line=line, limits=LONG_GRACE) as call:
         await call.answer()
         await line.hears_whole(GREETING)
         await line.says(CODE)
         await sidecar.searched_times(1)
         await line.says("Okay.")
+        await line.until(lambda: asking[0].speech_handle.interrupted)
         knowledge.released.set()
         await line.hears_whole("The code is LF-27-B.")
         assert [output["status"] for output in assert_whole(call)] == ["ok"]
