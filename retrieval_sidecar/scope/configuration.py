@@ -14,6 +14,7 @@ from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.scope", "configuration.sql")
+_SELECTION = load_sql("retrieval_sidecar.scope")["selection"]
 _MAX_PROBLEMS = 20  # to name in one answer
 Mode = Literal["all", "selected"]
 _T = TypeVar("_T", bound=Hashable)
@@ -94,7 +95,7 @@ def parse_key(text: str) -> FolderKey | None:
 async def read_selection(connection: Connection, organization_id: UUID, agent_id: UUID) -> Selection:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "agent_id": agent_id}
-    row = await (await connection.execute(_SQL["selection"], parameters)).fetchone()
+    row = await (await connection.execute(_SELECTION, parameters)).fetchone()
     if row is None:
         raise NotFound
     return Selection(*row)

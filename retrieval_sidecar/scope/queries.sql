@@ -100,9 +100,8 @@ cross join lateral (
 ) a
 left join embedding_space e on e.organization_id = s.organization_id and e.active;
 
--- name: snapshot
--- What is selected, as the operator sees it; for the session's record.
-select
+-- name: selected
+-- By both categories: the mode and what is named, but for folders and bases.
     a.instruction_scope_mode,
     array(
         select x.instruction_id from agent_instruction x
@@ -116,7 +115,12 @@ select
     array(
         select x.item_id from agent_item x
         where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
-    ),
+    )
+
+-- name: snapshot
+-- What is selected, as the operator sees it; for the session's record.
+select
+    /*include selected*/,
     array(
         select f.folder_key from agent_folder x
         join folder f on f.organization_id = x.organization_id and f.folder_id = x.folder_id
@@ -125,6 +129,24 @@ select
         select 'base:' || x.base_id from agent_knowledge_base x
         where x.organization_id = a.organization_id and x.agent_id = a.agent_id
         order by 1
+    )
+from phone_agent a
+where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s;
+
+-- name: selection
+-- All that an operator has selected, as one statement sees it. A base's own folder, which only files written by hand can
+-- have selected, is none of the keys that the API speaks.
+select
+    /*include selected*/,
+    array(
+        select f.folder_key from agent_folder x
+        join folder f on f.organization_id = x.organization_id and f.folder_id = x.folder_id
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id and f.folder_key not like 'base:%%'
+        order by 1
+    ),
+    array(
+        select x.base_id from agent_knowledge_base x
+        where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
     )
 from phone_agent a
 where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s;
