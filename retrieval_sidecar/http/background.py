@@ -1,8 +1,12 @@
 """Work that outlives its request, and is waited for before the process ends."""
 
 import asyncio
-from collections.abc import Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine
 from typing import Any, TypeVar
+
+from aiohttp import web
+
+from retrieval_sidecar.database import Pool
 
 _T = TypeVar("_T")
 
@@ -27,3 +31,26 @@ class Background:
         for task in late:
             task.cancel()
         await asyncio.gather(*late, return_exceptions=True)
+
+
+def pools_open(
+    pool: Pool, probe: Pool, background: Background, drain_s: float
+) -> Callable[[web.Application], AsyncIterator[None]]:
+    """For an application's `cleanup_ctx`: its pools, closed once the work behind its answers is done.
+
+    Args:
+        pool: of requests and of `background`.
+        probe: of readiness.
+        background: what is waited for.
+        drain_s: seconds, at most.
+    """
+
+    async def opened(_app: web.Application) -> AsyncIterator[None]:
+        await probe.open(wait=False)
+        await pool.open(wait=False)
+        yield
+        await background.drain(drain_s)
+        await pool.close()
+        await probe.close()
+
+    return opened

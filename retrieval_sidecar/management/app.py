@@ -10,7 +10,7 @@ from aiohttp import web
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import ConfigurationError, SidecarError
-from retrieval_sidecar.http.background import Background
+from retrieval_sidecar.http.background import Background, pools_open
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.jobs.queue import JobQueue
@@ -88,14 +88,6 @@ def create_app(
     app.add_routes([access.route(BASE, operation) for operation in operations])
     app.add_routes(HealthHandlers(readiness).routes(BASE))
 
-    async def pool_open(_app: web.Application) -> AsyncIterator[None]:
-        await probe.open(wait=False)
-        await pool.open(wait=False)
-        yield
-        await background.drain(_DRAIN_S)
-        await pool.close()
-        await probe.close()
-
     async def queue_open(_app: web.Application) -> AsyncIterator[None]:
         # In the background, as the pools: without a database the process answers /livez all the same.
         opening = asyncio.create_task(_open(jobs))
@@ -105,7 +97,7 @@ def create_app(
             await opening
         await jobs.app.close_async()
 
-    resources = [pool_open, embedders_loaded(embedders, readiness)]
+    resources = [pools_open(pool, probe, background, _DRAIN_S), embedders_loaded(embedders, readiness)]
     app.cleanup_ctx.extend(resources if queue else [queue_open, *resources])
     return app
 

@@ -11,7 +11,7 @@ from aiohttp import web
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import SidecarError
-from retrieval_sidecar.http.background import Background
+from retrieval_sidecar.http.background import Background, pools_open
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
@@ -45,14 +45,6 @@ def create_app(
     handlers = VoiceHandlers(pool, SearchService(pool, embedders, clock), readiness, background, clock)
     app.add_routes(handlers.routes())
 
-    async def pool_open(_app: web.Application) -> AsyncIterator[None]:
-        await probe.open(wait=False)
-        await pool.open(wait=False)
-        yield
-        await background.drain(_DRAIN_S)
-        await pool.close()
-        await probe.close()
-
     async def watchdog(_app: web.Application) -> AsyncIterator[None]:
         watching = asyncio.create_task(
             _end_lost_sessions(pool, clock, timedelta(minutes=settings.session_idle_minutes))
@@ -62,7 +54,9 @@ def create_app(
         with suppress(asyncio.CancelledError):
             await watching
 
-    app.cleanup_ctx.extend([pool_open, embedders_loaded(embedders, readiness), watchdog])
+    app.cleanup_ctx.extend(
+        [pools_open(pool, probe, background, _DRAIN_S), embedders_loaded(embedders, readiness), watchdog]
+    )
     return app
 
 
