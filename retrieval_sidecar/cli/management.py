@@ -7,10 +7,9 @@ from typing import Annotated, Any, TypeVar
 from uuid import UUID
 
 import typer
-from aiohttp import web
 from rich.table import Table
 
-from retrieval_sidecar.cli.shared import app, connected, fail, out, read_settings, run
+from retrieval_sidecar.cli.shared import app, connected, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.http.credentials import Credential
 from retrieval_sidecar.management import keys
@@ -33,14 +32,7 @@ def manage() -> None:
     settings = read_settings()
     configure_logging(settings.log_level)
     try:
-        web.run_app(
-            create_app(settings),
-            host=settings.management_host,
-            port=settings.management_port,
-            handler_cancellation=True,
-            access_log=None,
-            print=lambda *_: None,
-        )
+        serve_app(create_app(settings), host=settings.management_host, port=settings.management_port)
     except SidecarError as error:
         fail(str(error))
 

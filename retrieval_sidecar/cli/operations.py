@@ -8,10 +8,9 @@ from uuid import UUID
 
 import aiohttp
 import typer
-from aiohttp import web
 
 from retrieval_sidecar import migrations
-from retrieval_sidecar.cli.shared import app, connected, err, fail, out, read_settings, run
+from retrieval_sidecar.cli.shared import app, connected, err, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.embeddings import create_embedders
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.partitions import command as partitioning
@@ -30,14 +29,7 @@ def serve() -> None:
     """Serve the voice API until it is told to stop (SIGTERM or Ctrl-C)."""
     settings = read_settings()
     configure_logging(settings.log_level)
-    web.run_app(
-        create_app(settings),
-        host=settings.voice_host,
-        port=settings.voice_port,
-        handler_cancellation=True,
-        access_log=None,
-        print=lambda *_: None,
-    )
+    serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
 
 
 @app.command()

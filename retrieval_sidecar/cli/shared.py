@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager, contextmanager
 from typing import Any, Literal, NoReturn, TypeVar
 
 import typer
+from aiohttp import web
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 
@@ -23,6 +24,11 @@ app = typer.Typer(
 )
 out, err = Console(), Console(stderr=True)
 _T = TypeVar("_T")
+
+
+def serve_app(served: web.Application, *, host: str, port: int) -> None:
+    """Serve an API until told to stop; a handler is cancelled when its client leaves."""
+    web.run_app(served, host=host, port=port, handler_cancellation=True, access_log=None, print=lambda *_: None)
 
 
 @contextmanager
