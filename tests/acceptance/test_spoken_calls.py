@@ -16,6 +16,7 @@ from demo.held import HeldCall, Report
 from demo.knowledge import knowledge, organization_id
 from demo.standins.recognizer import Recognizer
 from demo.verdict import agent_text, judge
+from tests.support.logs import told
 
 pytestmark = [pytest.mark.livekit, pytest.mark.timeout(600)]
 
@@ -157,7 +158,7 @@ def test_no_search_outlasts_the_tools_four_seconds(held: Held) -> None:
 
 def test_logs_hold_no_content(held: Held) -> None:
     """No question, passage, number or secret in what the sidecar and the worker logged."""
-    logs = "".join((held.folder / name).read_text("utf-8") for name in ("sidecar.log", "worker.log"))
+    logs = "".join(told((held.folder / name).read_text("utf-8")) for name in ("sidecar.log", "worker.log"))
     asked = [question.say for call in held.report.calls for question in call.planned.questions]
     numbers = [number for call in held.report.calls for number in (call.planned.caller, call.planned.called)]
     facts = [fact for call in held.report.calls for question in call.planned.questions for fact in question.hear]
