@@ -1,19 +1,18 @@
 """Operations on phone agents and what each may search."""
 
-import re
 from uuid import UUID
 
 from aiohttp import web
 
 from contracts.management import KnowledgeSourcesRequest, PhoneAgentPage
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import InvalidRequest, PreconditionRequired
 from retrieval_sidecar.http.requests import read_body, read_id, refuse_parameters
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
 from retrieval_sidecar.management.audit import Change
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.management.pages import is_named_place, read_page
+from retrieval_sidecar.management.preconditions import etag_header, read_etag
 from retrieval_sidecar.management.scope_answers import Tree, to_agent, to_knowledge_sources
 from retrieval_sidecar.management.transactions import READ_S, Transactions, deadline_in
 from retrieval_sidecar.scope.configuration import Wanted, configure, read_selection
@@ -76,7 +75,7 @@ class AgentHandlers:
 
     async def set_knowledge_sources(self, request: web.Request, caller: Caller) -> web.Response:
         agent_id = read_id(request, "agent_id")
-        etag = _read_etag(request)
+        etag = read_etag(request)
         body = await read_body(request, KnowledgeSourcesRequest, deadline_in(READ_S))
         wanted = Wanted(
             body.instruction_ids, body.instruction_directory_ids, body.knowledge_item_ids, body.knowledge_folder_keys
@@ -94,17 +93,6 @@ class AgentHandlers:
         return _answer(await self._transactions.change(caller, configured))
 
 
-def _read_etag(request: web.Request) -> str:
-    """The state that is to be changed. Raises PreconditionRequired, and InvalidRequest for what is none of ours."""
-    values = request.headers.getall("If-Match", [])
-    if not values:
-        raise PreconditionRequired
-    found = re.fullmatch('"([0-9a-f]{64})"', values[0])
-    if len(values) > 1 or found is None:
-        raise InvalidRequest.of("If-Match", "must be the ETag of the selection as it was read, in its quotes")
-    return found[1]
-
-
 async def _tree(connection: Connection, organization_id: UUID, agent_id: UUID) -> Tree:
     return Tree(
         await read_selection(connection, organization_id, agent_id),
@@ -114,4 +102,4 @@ async def _tree(connection: Connection, organization_id: UUID, agent_id: UUID) -
 
 
 def _answer(tree: Tree) -> web.Response:
-    return answer(to_knowledge_sources(tree), headers={"ETag": f'"{tree.selection.etag}"'})
+    return answer(to_knowledge_sources(tree), headers=etag_header(tree.selection.etag))

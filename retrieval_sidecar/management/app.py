@@ -7,6 +7,7 @@ from contextlib import suppress
 import structlog
 from aiohttp import web
 
+from retrieval_sidecar.content.instructions import InstructionLimits
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import ConfigurationError, SidecarError
@@ -19,7 +20,11 @@ from retrieval_sidecar.management.agents import AgentHandlers
 from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
 from retrieval_sidecar.management.calls import CallHandlers
+from retrieval_sidecar.management.directories import DirectoryHandlers
 from retrieval_sidecar.management.health import HealthHandlers
+from retrieval_sidecar.management.indexing import Indexing
+from retrieval_sidecar.management.instructions import InstructionHandlers
+from retrieval_sidecar.management.items import ItemHandlers
 from retrieval_sidecar.management.search import SearchHandlers
 from retrieval_sidecar.management.selectables import SelectableHandlers
 from retrieval_sidecar.management.sources import Queue, SourceHandlers
@@ -71,8 +76,9 @@ def create_app(
     transactions = Transactions(pool, background, clock)
     of_key, of_address = (Throttle(*each, lambda: clock().timestamp()) for each in (_OF_KEY, _OF_ADDRESS))
     access = Access(transactions, clock, of_key, of_address)
-    limits = SourceLimits.of(settings)
+    limits, instruction_limits = SourceLimits.of(settings), InstructionLimits.of(settings)
     jobs = JobQueue(conninfo)
+    indexing = Indexing(queue or jobs)
     # A further kind of thing to be managed is a module of handlers and a line here.
     operations: list[Operation] = [
         *BaseHandlers(transactions, limits).operations(),
@@ -80,6 +86,9 @@ def create_app(
             transactions, queue or jobs, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
         ).operations(),
         *AgentHandlers(transactions, max_bases=settings.max_agent_bases).operations(),
+        *ItemHandlers(transactions, indexing, limits).operations(),
+        *InstructionHandlers(transactions, indexing, instruction_limits).operations(),
+        *DirectoryHandlers(transactions, instruction_limits).operations(),
         *SelectableHandlers(transactions).operations(),
         *CallHandlers(transactions).operations(),
         *AuditHandlers(transactions).operations(),

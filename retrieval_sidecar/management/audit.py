@@ -20,7 +20,8 @@ class Change:
 
     Attributes:
         action: create, update, delete, reprocess, revoke.
-        object_type: knowledge_base, source, knowledge_sources (what an agent may search; its id), api_key.
+        object_type: knowledge_base, source, knowledge_item, instruction, instruction_directory, knowledge_sources (what
+            an agent may search; its id), api_key.
         before, after: what an operator knows it by; never what a source says. None where it was not or is not there.
     """
 
