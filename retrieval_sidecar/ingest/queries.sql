@@ -63,10 +63,11 @@ on conflict (organization_id, base_id, name) do update set status = 'ready'
 returning source_id;
 
 -- name: item_named
--- Of what a file's bases hold, from this file or an earlier one.
+-- Of what a file's bases hold, from this file or an earlier one. One that an operator has deleted is named all the same:
+-- selected, it leaves an agent restricted, to nothing.
 select item_id from knowledge_item
 where organization_id = %(organization_id)s and source_id = any(%(source_ids)s) and external_id = %(key)s
-    and deleted_at is null;
+    and (deleted_at is null or 'deleted' = any(set_by_hand));
 
 -- name: folder_named
 select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(key)s;

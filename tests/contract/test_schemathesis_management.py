@@ -24,7 +24,7 @@ from retrieval_sidecar.text.normalize import for_embedding
 from tests.support import database as support
 from tests.support.generated import HASTE, YAML, Case, api, in_a_thread, whole_numbers
 from tests.support.inspection import value
-from tests.support.management import key_for, running_management
+from tests.support.management import ManagementClient, key_for, running_management
 from tests.support.sidecar import TestClock, load
 from tests.support.small_organization import ORGANIZATION_ID, items, organization
 
@@ -43,10 +43,9 @@ class Running:
     selectable: dict[str, str]
     contact_id: str
 
-    def etag(self) -> str:
-        """Of what the agent has selected now."""
-        path = f"{BASE}/phone-agents/{self.ids['agent_id']}/knowledge-sources"
-        return requests.get(self.url + path, headers=self.headers, timeout=10).headers["ETag"]
+    def etag(self, path: str) -> str:
+        """Of what is there now."""
+        return requests.get(self.url + path.format(**self.ids), headers=self.headers, timeout=10).headers["ETag"]
 
 
 class HurryingClock(TestClock):
@@ -66,15 +65,35 @@ CALL: LiteralString = (
 )
 
 
+async def write(client: ManagementClient, base: str) -> dict[str, str]:
+    """An item, a directory and an instruction in it: their paths, by the names of their ids."""
+    found: dict[str, str] = {}
+    for name, path, fields in (
+        ("directory_id", "instruction-directories", {"name": "Generated"}),
+        ("item_id", "knowledge-items", {"kb_id": base.rpartition("/")[2], "title": "Item", "content": "Text."}),
+        ("instruction_id", "instructions", {"title": "Instruction", "content": "Text."}),
+    ):
+        if name == "instruction_id":
+            fields["directory_id"] = found["directory_id"].rpartition("/")[2]
+        answer = await client.post(f"{BASE}/{path}", fields)
+        assert answer.status == 201, answer
+        found[name] = f"{BASE}/{path}/{answer.body['id']}"
+    return found
+
+
 @asynccontextmanager
 async def manage(folder: Path) -> AsyncIterator[Running]:
     with support.test_server() as server, support.clone(server, support.migrated_template(server)) as database:
         await load(database, folder, organization(), items())
         key = await key_for(database, ORGANIZATION_ID)
-        limits: dict[str, Any] = {"max_bases": MANY, "max_sources": MANY}
+        limits: dict[str, Any] = {
+            f"max_{what}": MANY
+            for what in ("bases", "sources", "written_items", "instructions", "directories", "dynamic_characters")
+        }
         async with running_management(database, key, clock=HurryingClock(), **limits) as client:
             base = await client.new_base("Generated")
             source = await client.new_text(base)
+            written = await write(client, base)
             yield Running(
                 client.url,
                 {"X-API-Key": key},
@@ -84,6 +103,7 @@ async def manage(folder: Path) -> AsyncIterator[Running]:
                     "agent_id": await value(database, "select agent_id::text from phone_agent order by name limit 1"),
                     "session_id": await value(database, CALL),
                     "folder_key": f"base%3A{base.rpartition('/')[2]}",
+                    **{name: path.rpartition("/")[2] for name, path in written.items()},
                 },
                 {
                     "instruction_ids": await value(database, "select instruction_id::text from instruction limit 1"),
@@ -112,7 +132,7 @@ PRECONDITION = [missing_required_header]
 def call(case: Case, running: Running, excluded: list[Any]) -> None:
     if case.path.endswith(".yaml"):
         excluded = [*excluded, *YAML]
-    if case.method == "PUT":
+    if has_precondition(case):
         excluded = [*excluded, *PRECONDITION]
     # A longer line is refused before anything of the sidecar's sees it.
     assume(len(quote(case.formatted_path, safe="%")) + len(urlencode(case.query or {}, doseq=True)) < 8_000)
@@ -132,23 +152,39 @@ def test_good_requests_of_what_is_there_are_accepted(case: Case, running: Runnin
     case.path_parameters.update({name: running.ids[name] for name in case.path_parameters})
     body: Any = case.body
     if case.media_type == "application/json" and isinstance(body, dict):
-        texts = [body[name] for name in ("name", "text", "query") if name in body]
+        texts = [body[name] for name in ("name", "text", "query", "title", "content") if name in body]
         # Two things that the document says in words: a text shows something, and none holds NUL.
         assume(all(map(for_embedding, texts)) and fault(body) is None)
         case.body = of_what_is_there(whole_numbers(body), running)
-    if case.method == "PUT":
-        case.headers.update({"If-Match": running.etag()})
+    if has_precondition(case):
+        case.headers.update({"If-Match": running.etag(case.path)})
+    if case.query and "segment" in case.query:
+        assume(fault(case.query["segment"]) is None)
+    if case.query and "folder_key" in case.query:
+        case.query["folder_key"] = "upload:Prices"
     # All files of chance have one name, which a base takes once.
     call(case, running, RANDOM_IDS if case.media_type == "multipart/form-data" else [])
 
 
+def has_precondition(case: Case) -> bool:
+    """Whether an operation takes an `If-Match`."""
+    named = DOCUMENT["paths"][case.path][case.method.lower()].get("parameters", ())
+    return any(each["$ref"].endswith("/IfMatch") for each in named)
+
+
 def of_what_is_there(body: dict[str, Any], running: Running) -> dict[str, Any]:
     """The generated body with ids that exist, an address on the web, and a name that nothing has."""
-    there = {
+    there: dict[str, Any] = {
         "agent_id": running.ids["agent_id"],
         "contact_id": running.contact_id,
         "url": f"https://help.example.com/{uuid4()}",
     }
+    there |= {name: running.ids[name] for name in ("kb_id", "directory_id") if name in body}
+    there |= {"folder_key": "upload:Prices", "valid_from": "2026-01-31", "valid_until": ""}
+    if body.get("parent_id"):
+        there["parent_id"] = ""
+    if "segments" in body:
+        there["segments"] = ["members" for _ in body["segments"]]
     if "name" in body:
         there["name"] = f"{body['name'][:150]}{uuid4().hex}"
     arrays = {name: [running.selectable[name] for _ in body[name]] for name in running.selectable if name in body}

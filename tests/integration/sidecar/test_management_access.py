@@ -41,6 +41,17 @@ BODIES: dict[str, dict[str, Any]] = {
     "/text": {"name": "New", "text": "New text."},
     "/search": {"query": "parking"},
     "/knowledge-sources": {"instruction_ids": []},
+    "/knowledge-items": {"title": "New", "content": "New text."},
+    "/knowledge-items/{item_id}": {"visibility": "internal"},
+    "/instructions": {"title": "New", "content": "New text."},
+    "/instructions/{instruction_id}": {"status": "draft"},
+    "/instruction-directories": {"name": "New"},
+    "/instruction-directories/{directory_id}": {"name": "Renamed"},
+}
+# What the bodies above have of the ids that a request is for.
+PLACES = {
+    ("POST", "/knowledge-items"): ("kb_id", "kb_id"),
+    ("POST", "/instructions"): ("directory_id", "directory_id"),
 }
 
 
@@ -61,11 +72,21 @@ async def ask(client: ManagementClient, method: str, path: str, **ids: str) -> A
     if method in ("POST", "PATCH") and path.endswith(("/file", "/jsonl")):
         return await client.send(method, where, data=form(b"{}", "new.txt"))
     body = next((each for end, each in BODIES.items() if path.endswith(end)), None)
-    if method == "PUT":
+    if place := PLACES.get((method, path.removeprefix(BASE))):
+        body = (body or {}) | {place[0]: ids[place[1]]}
+    if method == "DELETE":
+        body = None
+    if changes_what_was_read(method, path):
         # The state that is there, or, where it cannot be read, one that might be.
         etag = (await client.get(where)).headers.get("ETag", f'"{"0" * 64}"')
         return await client.send(method, where, body, headers={"If-Match": etag})
     return await client.send(method, where, body if method in ("POST", "PATCH") else None)
+
+
+def changes_what_was_read(method: str, path: str) -> bool:
+    """Whether an operation takes an `If-Match`."""
+    named = DOCUMENT["paths"][path][method.lower()].get("parameters", ())
+    return any(each["$ref"].endswith("/IfMatch") for each in named)
 
 
 @pytest_asyncio.fixture
@@ -86,16 +107,28 @@ async def ids_of(client: ManagementClient) -> dict[str, str]:
     """A base, a source of it, an agent and a folder that its organization has."""
     base = await client.new_base("Ids")
     source = await client.new_text(base)
+    kb_id = base.rpartition("/")[2]
+    directory, empty = [await _new(client, "instruction-directories", name=name) for name in ("Full", "Empty")]
+    text = {"title": "Ids", "content": "Of ids."}
     (agent, *_) = (await client.get("/api/v1/phone-agents")).body["items"]
     (call,) = (await client.get("/api/v1/calls")).body["items"]
-    kb_id = base.rpartition("/")[2]
     return {
         "session_id": call["session_id"],
         "kb_id": kb_id,
         "source_id": source.rpartition("/")[2],
         "agent_id": agent["id"],
         "folder_key": f"base:{kb_id}",
+        "item_id": await _new(client, "knowledge-items", kb_id=kb_id, **text),
+        "instruction_id": await _new(client, "instructions", directory_id=directory, **text),
+        "directory_id": empty,
     }
+
+
+async def _new(client: ManagementClient, path: str, **fields: Any) -> str:
+    """The id of something new."""
+    answer = await client.post(f"{BASE}/{path}", fields)
+    assert answer.status == 201, answer
+    return str(answer.body["id"])
 
 
 async def contents(database: TestDatabase) -> dict[str, int]:
@@ -104,7 +137,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 26
+    assert len(OPERATIONS) == 39
     assert {permission for _, _, permission in OPERATIONS} == {"agents.view", "agents.edit"}
     assert all((permission == "agents.view") == reads(method, path) for method, path, permission in OPERATIONS)
 
