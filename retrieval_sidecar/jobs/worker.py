@@ -94,7 +94,7 @@ async def _until(stop: asyncio.Event, queue: JobQueue, concurrency: int, pace: P
     await sweep(queue, stalled_s=pace.stalled)
     worker = asyncio.create_task(
         queue.app.run_worker_async(
-            queues=QUEUES,
+            queues=list(QUEUES),
             concurrency=concurrency,
             install_signal_handlers=False,
             shutdown_graceful_timeout=pace.grace,
