@@ -15,7 +15,8 @@ from tests.support.contract_exchange import RequestSeen, ResponseSeen, checker
 NAMES: tuple[pins.Name, ...] = get_args(pins.Name)
 METHODS = ("get", "post", "put", "patch", "delete")
 AN_ID = UUID(int=7, version=4)
-PATHS = dict.fromkeys(("sessionId", "kb_id", "source_id", "agent_id", "folder_key", "session_id"), AN_ID)
+IDS = ("kb_id", "source_id", "agent_id", "session_id", "item_id", "instruction_id", "directory_id")
+PATHS = dict.fromkeys(("sessionId", "folder_key", *IDS), AN_ID)
 FORM = b'--x\r\nContent-Disposition: form-data; name="file"; filename="a.txt"\r\n\r\ntext\r\n--x--\r\n'
 
 
