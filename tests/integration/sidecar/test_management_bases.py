@@ -24,6 +24,8 @@ async def test_a_base_is_made_found_renamed_and_removed(manage: ManagementClient
     assert made.body == {
         "id": made.body["id"],
         "name": "Patients",
+        "owner_type": "organization",
+        "published": True,
         "source_count": 0,
         "item_count": 0,
         "chunk_count": 0,
