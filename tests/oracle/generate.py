@@ -140,7 +140,9 @@ def organizations(draw: st.DrawFn, zone: str, anchor: datetime) -> Organization:
 
 @cache
 def _bases() -> st.SearchStrategy[Base]:
-    return st.builds(Base, owner=st.sampled_from(("organization",) * 8 + ("team", "user")), removed=_rarely())
+    ours = st.builds(Base, owner=st.just("organization"), published=st.just(False), removed=_rarely())
+    theirs = st.builds(Base, owner=st.sampled_from(("team", "user")), published=st.booleans(), removed=_rarely())
+    return st.sampled_from((ours,) * 7 + (theirs,) * 3).flatmap(lambda base: base)
 
 
 @cache

@@ -143,7 +143,7 @@ def test_the_predicate_is_written_once_and_has_all_its_conditions() -> None:
         "p.organization_id = %(organization_id)s",
         "p.partition_id = {partition_id}",
         "p.space_id = %(space_id)s",
-        "p.servable",
+        "(p.servable{or_reserved})",
         "p.valid_from <= %(now)s and %(now)s < p.valid_to",
         "p.open_minutes @> %(minute)s",
         "p.segment_ids && %(segment_ids)s",

@@ -135,7 +135,7 @@ async def _by_route(client: VoiceClient, written: Written, case: Case) -> None:
     """A call of its own with one search, as a worker makes them."""
     call = written.world.calls[case.call]
     tenant = written.world.organizations[call.organization]
-    owned = {n for n, base in enumerate(tenant.bases) if base.owner == "organization" and not base.removed}
+    owned = {n for n, base in enumerate(tenant.bases) if base.is_for_agents and not base.removed}
     if call.narrowing is not None and not call.narrowing <= owned:
         refused = await client.post(SESSIONS, _bootstrap(written, case, call))
         assert refused.status == 400
