@@ -11,7 +11,7 @@
     ├── PreconditionRequired  it does not say which state it changes                         428
     ├── PayloadTooLarge       the body is over the limit                                     413
     ├── UnsupportedMedia      the body is not of the type that is taken                      415
-    ├── TooManyRequests       too many with a key that does not hold; says how long to wait  429
+    ├── TooManyRequests       too many, as with keys that do not hold; says how long to wait 429
     ├── DeadlineExceeded      the client's time, or the sidecar's own, has passed            504
     ├── Unavailable           shedding load, or the database or embedder is down             503
     │   └── EmbedderUnavailable   search goes on by keywords alone
@@ -115,8 +115,8 @@ class UnsupportedMedia(SidecarError):
 
 
 class TooManyRequests(SidecarError):
-    def __init__(self, retry_after_s: int) -> None:
-        super().__init__(f"Too many requests with keys that do not hold. Try again in {retry_after_s} seconds.")
+    def __init__(self, retry_after_s: int, reason: str = "Too many requests with keys that do not hold.") -> None:
+        super().__init__(f"{reason} Try again in {retry_after_s} seconds.")
         self.retry_after_s = retry_after_s
 
 

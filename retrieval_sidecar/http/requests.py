@@ -1,12 +1,15 @@
 """What handlers read from a request, each part checked against the contract."""
 
+import json
 from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TypeVar
 from uuid import UUID
 
 from aiohttp import web
 from aiohttp.web_protocol import RequestPayloadError
-from pydantic import ValidationError
+from pydantic import AwareDatetime, ValidationError
 
 from contracts.model import ContractModel
 from retrieval_sidecar.deadline import Deadline
@@ -18,6 +21,18 @@ _MAX_PROBLEMS, _MAX_FIELD_NAME = 20, 200
 Model = TypeVar("Model", bound=ContractModel)
 
 
+class _Moment(ContractModel):
+    at: AwareDatetime
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when, included, until when, excluded; None where the address does not say."""
+
+    begin: datetime | None
+    end: datetime | None
+
+
 def read_id(request: web.Request, name: str) -> UUID:
     """The id that stands in the path under this name. Raises InvalidRequest."""
     return _uuid(name, request.match_info[name])
@@ -26,6 +41,33 @@ def read_id(request: web.Request, name: str) -> UUID:
 def read_id_parameter(request: web.Request, name: str) -> UUID | None:
     """The id that the address asks for under this name; None where it does not. Raises InvalidRequest."""
     return _uuid(name, request.query[name]) if name in request.query else None
+
+
+def read_choice(request: web.Request, name: str, choices: Sequence[str]) -> str | None:
+    """The one of these that the address asks for under this name; None where it does not. Raises InvalidRequest."""
+    chosen = request.query.get(name)
+    if chosen is not None and chosen not in choices:
+        raise InvalidRequest.of(name, f"must be one of: {', '.join(choices)}")
+    return chosen
+
+
+def read_window(request: web.Request) -> Window:
+    """What `from` and `to` of the address say. Raises InvalidRequest."""
+    begin, end = _moment(request, "from"), _moment(request, "to")
+    if begin is not None and end is not None and begin >= end:
+        raise InvalidRequest.of("to", "must be later than from")
+    return Window(begin, end)
+
+
+def _moment(request: web.Request, name: str) -> datetime | None:
+    if name not in request.query:
+        return None
+    try:
+        return _Moment.from_wire(json.dumps({"at": request.query[name]})).at
+    except ValidationError:
+        raise InvalidRequest.of(
+            name, "must be a time as in RFC 3339, such as 2026-11-30T20:15:07Z; the sign + is written %2B"
+        ) from None
 
 
 def _uuid(name: str, text: str) -> UUID:

@@ -2,6 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from aiohttp import web
@@ -24,6 +25,9 @@ log = structlog.get_logger()
 _HEADER = "X-API-Key"
 # What people call a key when they put it where it does not belong.
 _NAMES_OF_KEYS = frozenset({"x-api-key", "api-key", "api_key", "apikey", "key", "token", "access_token"})
+
+AUTHORIZE: web.RequestKey[Callable[[], Awaitable[Caller]]] = web.RequestKey("authorize")
+"""For who answers for long: looks again at whether the request is still let through, and raises as it did at first."""
 
 Handler = Callable[[web.Request, Caller], Awaitable[web.StreamResponse]]
 
@@ -52,11 +56,16 @@ class Access:
         self._of_address = of_address
 
     def route(self, base: str, operation: Operation) -> web.RouteDef:
-        async def guarded(request: web.Request) -> web.StreamResponse:
+        async def authorized(request: web.Request) -> Caller:
             caller = await self._caller(request)
             if not caller.may(operation.permission):
                 raise Forbidden(operation.permission)
-            return await operation.handler(request, caller)
+            return caller
+
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            again: Callable[[], Awaitable[Caller]] = partial(authorized, request)
+            request[AUTHORIZE] = again
+            return await operation.handler(request, await authorized(request))
 
         # Not from a GET to a HEAD: the contract has none.
         options = {"allow_head": False} if operation.method == "GET" else {}

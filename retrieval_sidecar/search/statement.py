@@ -125,6 +125,28 @@ def anything_statement(shape: Shape, *, partition_id: int = 0) -> sql.Composed:
 
 
 @cache
+def withheld_statement(shape: Shape, *, by_meaning: bool, partition_id: int = 0) -> bytes:
+    """What is near a question and outside the legs of a shape, which may be empty, or closed to the caller.
+
+    Args:
+        by_meaning: whether there is a vector to compare with.
+        partition_id: of the scope.
+    """
+    leg = sql.SQL(" or ").join(map(_leg, shape)) if shape else sql.SQL("false")
+    return (
+        sql.SQL(SQL["withheld"])
+        .format(
+            leg=sql.SQL("({})").format(leg),
+            by_meaning=sql.SQL("true" if by_meaning else "false"),
+            distance=sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
+            partition_id=sql.Literal(partition_id),
+            pool=sql.Literal(POOL),
+        )
+        .as_bytes(None)
+    )
+
+
+@cache
 def rows_statement(shape: Shape) -> sql.Composed:
     """How many vectors an organization has, and then how many of them each leg of a shape may give at the least."""
     return sql.SQL(SQL["rows_in_scope"]).format(of_legs=sql.SQL(", ").join(map(_rows_of_leg, legs_of(shape))))

@@ -104,7 +104,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 26
+    assert len(OPERATIONS) == 30
     assert {permission for _, _, permission in OPERATIONS} == {"agents.view", "agents.edit"}
     assert all((permission == "agents.view") == reads(method, path) for method, path, permission in OPERATIONS)
 
