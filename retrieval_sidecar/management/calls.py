@@ -11,7 +11,13 @@ from psycopg.rows import DictRow, dict_row
 from contracts import management as wire
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import NotFound
-from retrieval_sidecar.http.requests import read_choice, read_id, read_id_parameter, refuse_parameters
+from retrieval_sidecar.http.requests import (
+    read_choice,
+    read_id,
+    read_id_parameter,
+    read_time_parameter,
+    refuse_parameters,
+)
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
 from retrieval_sidecar.management.answers import to_search_of_call
@@ -38,12 +44,14 @@ class CallHandlers:
         ]
 
     async def list_calls(self, request: web.Request, caller: Caller) -> web.Response:
-        asked = read_page(request, is_moment, "agent_id", "status")
+        asked = read_page(request, is_moment, "agent_id", "status", "from", "to")
         at, identity = asked.after or (None, None)
         wanted = {
             "organization_id": caller.organization_id,
             "agent_id": read_id_parameter(request, "agent_id"),
             "status": read_choice(request, "status", _STATUSES),
+            "from": read_time_parameter(request, "from"),
+            "to": read_time_parameter(request, "to"),
             "before_at": at,
             "before_id": identity,
             "limit": asked.wanted,

@@ -3,7 +3,7 @@
 from retrieval_sidecar.migrations.sql_files import run_beside
 
 revision = "0008"
-down_revision = "0004"
+down_revision = "0007"
 
 
 def upgrade() -> None:
