@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from pydantic import AwareDatetime, ConfigDict, Field, RootModel, StringConstraints
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 from contracts.model import ContractModel
 from uuid import UUID
 from typing_extensions import TypeAliasType
@@ -880,25 +880,6 @@ LanguageFallbacksAdditionalProperty = TypeAliasType(
 )
 
 
-class LanguageFallbacks(
-    RootModel[
-        dict[
-            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
-            LanguageFallbacksAdditionalProperty,
-        ]
-    ]
-):
-    root: Annotated[
-        dict[
-            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
-            LanguageFallbacksAdditionalProperty,
-        ],
-        Field(
-            description="For a language those that are searched after it, in order.", max_length=100
-        ),
-    ]
-
-
 class Organization(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -914,7 +895,15 @@ class Organization(ContractModel):
     default_region: Annotated[
         str, Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$")
     ]
-    language_fallbacks: LanguageFallbacks
+    language_fallbacks: Annotated[
+        dict[
+            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
+            LanguageFallbacksAdditionalProperty,
+        ],
+        Field(
+            description="For a language those that are searched after it, in order.", max_length=100
+        ),
+    ]
 
 
 class OrganizationChange(ContractModel):
@@ -938,7 +927,16 @@ class OrganizationChange(ContractModel):
         str | None,
         Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$"),
     ] = None
-    language_fallbacks: LanguageFallbacks | None = None
+    language_fallbacks: Annotated[
+        dict[
+            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
+            LanguageFallbacksAdditionalProperty,
+        ]
+        | None,
+        Field(
+            description="For a language those that are searched after it, in order.", max_length=100
+        ),
+    ] = None
 
 
 class Call(ContractModel):

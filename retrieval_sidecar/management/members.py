@@ -10,7 +10,7 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import Conflict, Forbidden, NotFound
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.management.audit import Change
-from retrieval_sidecar.management.keys import PERMISSIONS, Caller, Permission, implied
+from retrieval_sidecar.management.keys import Caller, Permission
 from retrieval_sidecar.organization.names import name_of
 from retrieval_sidecar.organization.rows import after as after_place
 from retrieval_sidecar.organization.rows import place_of
@@ -38,11 +38,11 @@ class Member:
         return {"name": self.name, "permissions": list(self.permissions)}
 
 
-def require_may_grant(caller: Caller, permissions: Iterable[str]) -> None:
+def require_may_grant(caller: Caller, permissions: Iterable[Permission]) -> None:
     """Raise Forbidden where these are more than the caller has."""
-    for missing in PERMISSIONS:
-        if missing in implied(permissions) - caller.permissions:
-            raise Forbidden(missing)
+    for each in permissions:
+        if not caller.may(each):
+            raise Forbidden(each)
 
 
 async def require_admin(connection: Connection, organization_id: UUID, now: datetime) -> None:

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
+from itertools import chain
 from typing import Any
 from uuid import UUID
 from zoneinfo import available_timezones
@@ -49,7 +50,8 @@ async def update_settings(
     """Change some settings, by their names; the settings before and after. Raises InvalidRequest and NotFound."""
     if "time_zone" in wanted and wanted["time_zone"] not in available_timezones():
         raise InvalidRequest.of("time_zone", "must be an IANA time zone, such as Europe/Berlin")
-    if not all(map(_LANGUAGE.fullmatch, wanted.get("language_fallbacks", ()))):
+    fallbacks: Mapping[str, Sequence[str]] = wanted.get("language_fallbacks", {})
+    if not all(map(_LANGUAGE.fullmatch, chain(*fallbacks.values()))):
         raise InvalidRequest.of("language_fallbacks", "must name languages by their ISO 639 codes")
     named = {"name": name_of(wanted["name"])} if "name" in wanted else {}
     async with change(connection, organization_id):

@@ -42,7 +42,7 @@ SEED = int(os.environ.get("LEAK_SEED", "20261130"))
 # Half of them of an organization that is in a partition of its own.
 CASES_OF_PARTITIONS = min(CASES, 1_500)
 # The oracle notices any mutant within so many cases.
-FEW = 600
+FEW = 1_200
 STATUSES = {"ok", "no_match", "restricted_empty"}
 RULES = {
     "item: removed",
