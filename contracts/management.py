@@ -142,6 +142,13 @@ class Rejection(ContractModel):
     reason: str
 
 
+class SourceRemoved(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+
+
 class Passage(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -210,6 +217,101 @@ class SearchResult(ContractModel):
         float, Field(description="The share of the question's words that it holds.", ge=0.0, le=1.0)
     ]
     relevant: Annotated[bool, Field(description="Whether a call would be given it.")]
+
+
+class TrialRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    query: Annotated[
+        str,
+        Field(
+            description="The question, 1 to 500 characters after trimming.",
+            max_length=500,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    language: Annotated[
+        str | None,
+        Field(
+            description="The language that an answer is wanted in; without it, the question's own.",
+            pattern="^[a-z]{2,3}$",
+        ),
+    ] = None
+    contact_id: Annotated[UUID | None, Field(description="Who calls.")] = None
+    caller_number: Annotated[
+        str | None,
+        Field(
+            description="The number that calls, in place of a contact; one of nobody known is a stranger's.",
+            pattern="^\\+[1-9][0-9]{1,14}$",
+        ),
+    ] = None
+    limit: Annotated[
+        int | None,
+        Field(
+            description="How many are told at most of those that a call would not be given.",
+            ge=1,
+            le=50,
+        ),
+    ] = 20
+
+
+class TrialResult(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    type: Literal["instruction", "knowledge"]
+    kb_id: Annotated[UUID | None, Field(description="Absent of an instruction.")] = None
+    source_id: Annotated[UUID | None, Field(description="Absent of an instruction.")] = None
+    source_name: Annotated[str | None, Field(description="Absent of an instruction.")] = None
+    source_url: str | None = None
+    id: Annotated[UUID, Field(description="Of the item or the instruction.")]
+    chunk_index: Annotated[int, Field(ge=0)]
+    title: str
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    text: Annotated[str, Field(max_length=2000)]
+    score: Annotated[
+        float,
+        Field(
+            description="How sure it is that this answers the question; of what is not searched, how sure it would be.",
+            ge=0.0,
+            le=1.0,
+        ),
+    ]
+    meaning: Annotated[
+        float | None,
+        Field(
+            description="How near it is to the question by meaning; absent when degraded.",
+            ge=-1.0,
+            le=1.0,
+        ),
+    ] = None
+    keyword: Annotated[
+        float, Field(description="The share of the question's words that it holds.", ge=0.0, le=1.0)
+    ]
+    keywords: Annotated[list[str], Field(description="Those words, in their normal form.")]
+    code: Annotated[bool, Field(description="Whether it holds a code that the question names.")]
+    given: Annotated[bool, Field(description="Whether a call would be given it.")]
+    why_not: Annotated[
+        list[
+            Literal[
+                "not_relevant",
+                "not_among_best",
+                "out_of_scope",
+                "draft",
+                "internal",
+                "other_channel",
+                "expired",
+                "not_yet_valid",
+                "outside_schedule",
+                "segment",
+                "source_not_ready",
+            ]
+        ]
+        | None,
+        Field(description="Absent of what is given.", min_length=1),
+    ] = None
 
 
 class KnowledgeFolder(ContractModel):
@@ -890,45 +992,70 @@ class CallEvent(ContractModel):
     data: Annotated[dict[str, Any], Field(description="As the voice contract has it.")]
 
 
-class CallSearch(ContractModel):
+class StatisticsTotals(ContractModel):
+    """
+    Rates and milliseconds are absent where nothing was searched.
+    """
+
     model_config = ConfigDict(
         extra="forbid",
     )
-    id: UUID
-    at: AwareDatetime
-    query: Annotated[
-        str, Field(description="Redacted: without numbers and addresses that may be a person's.")
+    call_count: Annotated[int, Field(description="Calls that began in the window.", ge=0)]
+    search_count: Annotated[int, Field(ge=0)]
+    answered_count: Annotated[int, Field(description="Searches that found something to say.", ge=0)]
+    no_match_count: Annotated[int, Field(description="Searches that found nothing relevant.", ge=0)]
+    restricted_empty_count: Annotated[
+        int, Field(description="Searches with nothing to search in.", ge=0)
     ]
-    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
-    region_code: str
-    status: Literal["ok", "no_match", "restricted_empty"]
-    result_count: Annotated[int, Field(ge=0)]
-    citation_count: Annotated[int, Field(ge=0)]
-    result_ids: list[UUID]
-    top_score: Annotated[float | None, Field(description="Of the ranking.")] = None
-    top_relevance: Annotated[
-        float | None, Field(description="How sure the search was, from 0 to 1.")
+    degraded_count: Annotated[int, Field(description="Searches by keywords alone.", ge=0)]
+    answer_rate: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
+    no_match_rate: Annotated[float | None, Field(ge=0.0, le=1.0)] = None
+    p50_ms: Annotated[
+        float | None, Field(description="Half of the searches took no longer.", ge=0.0)
     ] = None
-    degraded: Annotated[bool, Field(description="By keywords alone.")]
-    cross_language_fallback: bool
-    embed_ms: Annotated[float, Field(ge=0.0)]
-    search_ms: Annotated[float, Field(ge=0.0)]
-    total_ms: Annotated[float, Field(ge=0.0)]
+    p95_ms: Annotated[float | None, Field(ge=0.0)] = None
 
 
-class CallTimeline(ContractModel):
+class StatisticsPoint(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
     )
-    call: Call
-    scope: ScopeSnapshot
-    events: Annotated[
-        list[CallEvent],
-        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    starts_at: AwareDatetime
+    call_count: Annotated[int, Field(ge=0)]
+    search_count: Annotated[int, Field(ge=0)]
+    answered_count: Annotated[int, Field(ge=0)]
+    no_match_count: Annotated[int, Field(ge=0)]
+    p50_ms: Annotated[float | None, Field(ge=0.0)] = None
+    p95_ms: Annotated[float | None, Field(ge=0.0)] = None
+
+
+class UnansweredQuestion(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    question: Annotated[str, Field(description="As it was asked last, redacted.")]
+    count: Annotated[
+        int, Field(description="How often, whatever its capitals, accents and signs.", ge=1)
     ]
-    searches: Annotated[
-        list[CallSearch],
-        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    last_at: AwareDatetime
+
+
+class Statistics(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    from_: Annotated[AwareDatetime, Field(alias="from")]
+    to: AwareDatetime
+    time_zone: Annotated[str, Field(description="The organization's, by its IANA name.")]
+    interval: Literal["hour", "day"]
+    totals: StatisticsTotals
+    series: Annotated[list[StatisticsPoint], Field(max_length=200)]
+    unanswered: Annotated[
+        list[UnansweredQuestion],
+        Field(
+            description="Searches that found nothing relevant, what was asked most often first: the twenty of them, put together from\nthe five thousand wordings that came most often.\n",
+            max_length=20,
+        ),
     ]
 
 
@@ -961,6 +1088,41 @@ class AuditPage(ContractModel):
     next_cursor: Annotated[
         str | None,
         Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class OrganizationReference(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+
+
+class KeyReference(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+
+
+class ConsoleSession(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    organization: OrganizationReference
+    key: KeyReference
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(description="What it may do; those that others include are among it."),
+    ]
+    csrf_token: Annotated[
+        str | None, Field(description="To be sent as `X-CSRF-Token` with changes; absent of a key.")
+    ] = None
+    ends_at: Annotated[
+        AwareDatetime | None,
+        Field(description="When it ends whatever is asked with it; absent of a key."),
     ] = None
 
 
@@ -1080,6 +1242,14 @@ class Reading(ContractModel):
     ] = None
 
 
+class SourceProgress(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    reading: Reading
+
+
 class SearchResponse(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -1103,6 +1273,56 @@ class SearchResponse(ContractModel):
     latency_ms: Annotated[float, Field(ge=0.0)]
     embed_ms: Annotated[float, Field(ge=0.0)]
     search_ms: Annotated[float, Field(ge=0.0)]
+
+
+class TrialResponse(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    status: Annotated[
+        Literal["ok", "no_match", "restricted_empty"],
+        Field(
+            description="As a call was told; `restricted_empty` where there was nothing to search."
+        ),
+    ]
+    language: Annotated[str, Field(description="Of the question.", pattern="^[a-z]{2,3}$")]
+    instruction_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    knowledge_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    results: Annotated[
+        list[TrialResult],
+        Field(description="What is given, at most five, and then what is not.", max_length=55),
+    ]
+    is_complete: Annotated[
+        bool,
+        Field(
+            description="False where it took too long to look at what is not searched, of which then nothing is told."
+        ),
+    ]
+    degraded: Annotated[bool, Field(description="True when the search was made by keywords alone.")]
+    min_score: Annotated[
+        float, Field(description="The score from which on a passage is given.", ge=0.0, le=1.0)
+    ]
+    min_score_by_keyword: Annotated[
+        float, Field(description="The same for the best match by words.", ge=0.0, le=1.0)
+    ]
+    latency_ms: Annotated[
+        float, Field(description="As a call would wait, what follows apart.", ge=0.0)
+    ]
+    embed_ms: Annotated[float, Field(description="For the vector of the question.", ge=0.0)]
+    search_ms: Annotated[float, Field(description="In the database.", ge=0.0)]
+    explain_ms: Annotated[
+        float | None, Field(description="For what is not searched; no call waits for it.", ge=0.0)
+    ] = None
 
 
 class PhoneAgent(ContractModel):
@@ -1290,6 +1510,73 @@ class ContactChange(ContractModel):
     segments: Annotated[
         list[str] | None, Field(description="Segments by their keys.", max_length=100)
     ] = None
+
+
+class CallSearch(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    at: AwareDatetime
+    query: Annotated[
+        str, Field(description="Redacted: without numbers and addresses that may be a person's.")
+    ]
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: str
+    status: Annotated[
+        Literal["ok", "no_match", "restricted_empty"],
+        Field(
+            description="As a call was told; `restricted_empty` where there was nothing to search."
+        ),
+    ]
+    result_count: Annotated[int, Field(ge=0)]
+    citation_count: Annotated[int, Field(ge=0)]
+    result_ids: list[UUID]
+    top_score: Annotated[float | None, Field(description="Of the ranking.")] = None
+    top_relevance: Annotated[
+        float | None, Field(description="How sure the search was, from 0 to 1.")
+    ] = None
+    degraded: Annotated[bool, Field(description="By keywords alone.")]
+    cross_language_fallback: bool
+    embed_ms: Annotated[float, Field(ge=0.0)]
+    search_ms: Annotated[float, Field(ge=0.0)]
+    total_ms: Annotated[float, Field(ge=0.0)]
+
+
+class LoggedSearch(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    session_id: UUID
+    agent: AgentReference
+    search: CallSearch
+
+
+class LoggedSearchPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[LoggedSearch], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class CallTimeline(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    call: Call
+    scope: ScopeSnapshot
+    events: Annotated[
+        list[CallEvent],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
+    searches: Annotated[
+        list[CallSearch],
+        Field(description="In the order of their times, the first thousand.", max_length=1000),
+    ]
 
 
 class Source(ContractModel):

@@ -80,7 +80,7 @@ def search_statement(
         "dimensions": sql.Literal(dimensions),
         "pool": sql.Literal(POOL),
         "distance": sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
-        "or_reserved": _or_reserved(with_reserved),
+        "or_reserved": _or_reserved(with_reserved=with_reserved),
     }
     legs = legs_of(shape)
     parts = _listed(legs, where) if is_listed(shape, by_index) else _unlisted(legs, by_index, where)
@@ -130,7 +130,30 @@ def anything_statement(shape: Shape, *, partition_id: int = 0, with_reserved: bo
     return sql.SQL(SQL["anything_eligible"]).format(
         leg=sql.SQL("({})").format(allowed),
         partition_id=sql.Literal(partition_id),
-        or_reserved=_or_reserved(with_reserved),
+        or_reserved=_or_reserved(with_reserved=with_reserved),
+    )
+
+
+@cache
+def withheld_statement(shape: Shape, *, by_meaning: bool, partition_id: int = 0) -> bytes:
+    """What is near a question and outside the legs of a shape, which may be empty, or closed to the caller.
+
+    Args:
+        by_meaning: whether there is a vector to compare with.
+        partition_id: of the scope.
+    """
+    leg = sql.SQL(" or ").join(map(_leg, shape)) if shape else sql.SQL("false")
+    return (
+        sql.SQL(SQL["withheld"])
+        .format(
+            leg=sql.SQL("({})").format(leg),
+            by_meaning=sql.SQL("true" if by_meaning else "false"),
+            distance=sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
+            partition_id=sql.Literal(partition_id),
+            pool=sql.Literal(POOL),
+            or_reserved=_or_reserved(with_reserved=False),
+        )
+        .as_bytes(None)
     )
 
 
@@ -146,7 +169,7 @@ def _rows_of_leg(name: str) -> sql.Composable:
     return sql.SQL(SQL["rows_of_leg"]).format(leg=_leg(name))
 
 
-def _or_reserved(with_reserved: bool) -> sql.SQL:  # noqa: FBT001 - of one, privately
+def _or_reserved(*, with_reserved: bool) -> sql.SQL:
     return sql.SQL(SQL["or_reserved"] if with_reserved else "")
 
 

@@ -82,28 +82,46 @@ returning base_id;
 delete from knowledge_base where organization_id = %(organization_id)s and base_id = %(base_id)s
 returning base_id;
 
--- name: sources
--- As operators see them, with the latest reading of each; counts, no content.
-select s.source_id, s.base_id, s.kind, s.name, s.url, s.content_type, s.size_bytes, s.characters, case
+-- name: status_of_source
+case
         when s.is_processing or (s.status = 'processing' and s.error is null) then 'processing'
         when s.error is not null or s.status = 'failed' then 'failed'
         else 'ready'
-    end as status, s.status = 'ready' as is_searchable, s.error_code, s.error, (
-        select count(*) from knowledge_item i
-        where i.organization_id = s.organization_id and i.source_id = s.source_id and i.deleted_at is null
-    ) as items, (
-        select count(*) from knowledge_item i
-        join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
-        where i.organization_id = s.organization_id and i.source_id = s.source_id
-    ) as passages, s.created_at, s.created_by, s.processed_at, r.run_id, r.status as run_status, r.started_at,
-    r.ended_at, r.bytes_read, r.lines_read, r.created, r.updated, r.unchanged, r.rejected, r.texts_embedded, r.texts
-from source s
+    end as status, s.status = 'ready' as is_searchable
+
+-- name: run_columns
+r.run_id, r.status as run_status, r.started_at, r.ended_at, r.bytes_read, r.lines_read, r.created, r.updated,
+    r.unchanged, r.rejected, r.texts_embedded, r.texts
+
+-- name: latest_run
 left join lateral (
     select * from ingest_run r
     where r.organization_id = s.organization_id and r.source_id = s.source_id
     order by r.started_at desc
     limit 1
 ) r on true
+
+-- name: states_of_sources
+-- How far each is, without its counts: asked again and again by those who watch a base.
+select s.source_id, s.name, /*include status_of_source*/, s.error_code, s.processed_at, /*include run_columns*/
+from source s
+/*include latest_run*/
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
+order by s.name
+limit %(limit)s;
+
+-- name: sources
+-- As operators see them, with the latest reading of each; counts, no content.
+select s.source_id, s.base_id, s.kind, s.name, s.url, s.content_type, s.size_bytes, s.characters, /*include status_of_source*/, s.error_code, s.error, (
+        select count(*) from knowledge_item i
+        where i.organization_id = s.organization_id and i.source_id = s.source_id and i.deleted_at is null
+    ) as items, (
+        select count(*) from knowledge_item i
+        join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+        where i.organization_id = s.organization_id and i.source_id = s.source_id
+    ) as passages, s.created_at, s.created_by, s.processed_at, /*include run_columns*/
+from source s
+/*include latest_run*/
 
 -- name: list_sources
 /*include sources*/

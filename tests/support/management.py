@@ -15,6 +15,7 @@ from aiohttp import web
 from retrieval_sidecar.embeddings import Embedder
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.management.app import create_app
+from retrieval_sidecar.management.events import Pace
 from retrieval_sidecar.management.keys import Permission, create_key
 from retrieval_sidecar.settings import Settings
 from tests.support.contract_exchange import contract_checked_client_middleware
@@ -22,6 +23,8 @@ from tests.support.database import TestDatabase
 from tests.support.sidecar import Answer, TestClock, connected, read_answer
 
 BASES = "/api/v1/knowledge-bases"
+AT_ONCE = Pace(longest_s=0)
+"""A stream of events ends after what it begins with, so that it can be read as any other answer."""
 _NUMBERS = count(2_000_000)
 
 
@@ -150,11 +153,12 @@ async def running_management(
     embedder: Embedder | None = None,
     until_ready: bool = True,
     with_queue: bool = False,
+    pace: Pace = AT_ONCE,
     **settings: Any,
 ) -> AsyncIterator[ManagementClient]:
     """The application on a real port, ready unless told not to wait for that, and a client of it.
 
-    Jobs are requested of the real queue only `with_queue`.
+    Streams of events end at once unless there is a `pace`. Jobs are requested of the real queue only `with_queue`.
     """
     urls = {"DATABASE_URL": database.url("owner"), "manage_database_url": database.url("manage"), "pool_size": 2}
     queue = RecordingQueue()
@@ -163,6 +167,7 @@ async def running_management(
         queue=None if with_queue else queue,
         embedder=embedder or FakeEmbedder(),
         clock=clock or TestClock(),
+        pace=pace,
     )
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()
