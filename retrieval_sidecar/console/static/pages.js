@@ -13,6 +13,11 @@
  */
 export const PAGES = [
   { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
+  { path: "/knowledge-bases", label: "nav.bases", icon: "bases", load: () => import("./pages/bases.js") },
+  { path: "/knowledge-bases/:kb", under: "/knowledge-bases", load: () => import("./pages/base.js") },
+  { path: "/knowledge-bases/:kb/sources/:source", under: "/knowledge-bases", load: () => import("./pages/source.js") },
+  { path: "/search", label: "nav.trial", icon: "search", load: () => import("./pages/trial.js") },
+  { path: "/health", label: "nav.health", icon: "health", load: () => import("./pages/health.js") },
   { path: "/reference", label: "nav.reference", icon: "reference", open: true, load: () => import("./pages/reference.js") },
 ];
 

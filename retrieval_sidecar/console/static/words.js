@@ -1,12 +1,15 @@
 /* What the console says, in each language; `words/` has a file for each page, and this is the catalogue of them. */
 
 import { AGENTS } from "./words/agents.js";
+import { BASES } from "./words/bases.js";
+import { HEALTH } from "./words/health.js";
 import { PROBLEMS } from "./words/problems.js";
 import { REFERENCE } from "./words/reference.js";
 import { SHELL } from "./words/shell.js";
+import { TRIAL } from "./words/trial.js";
 
 /* A further page's words are a file and a line. */
-export const WORDS = Object.freeze({ ...SHELL, ...PROBLEMS, ...AGENTS, ...REFERENCE });
+export const WORDS = Object.freeze({ ...SHELL, ...PROBLEMS, ...AGENTS, ...BASES, ...TRIAL, ...HEALTH, ...REFERENCE });
 
 export const LANGUAGES = Object.freeze({
   en: { name: "English", direction: "ltr" },
