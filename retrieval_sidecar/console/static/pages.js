@@ -13,6 +13,7 @@
  */
 export const PAGES = [
   { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
+  { path: "/agents/:id", under: "/agents", load: () => import("./pages/knowledge.js") },
   { path: "/reference", label: "nav.reference", icon: "reference", open: true, load: () => import("./pages/reference.js") },
 ];
 
