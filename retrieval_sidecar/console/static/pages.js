@@ -13,6 +13,7 @@
  */
 export const PAGES = [
   { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
+  { path: "/agents/:id", under: "/agents", load: () => import("./pages/knowledge.js") },
   { path: "/knowledge-bases", label: "nav.bases", icon: "bases", load: () => import("./pages/bases.js") },
   { path: "/knowledge-bases/:kb", under: "/knowledge-bases", load: () => import("./pages/base.js") },
   { path: "/knowledge-bases/:kb/sources/:source", under: "/knowledge-bases", load: () => import("./pages/source.js") },
