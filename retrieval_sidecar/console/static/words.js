@@ -26,6 +26,9 @@ let formats = formatsOf("en");
 
 export const language = () => current;
 
+/** The language as the browser writes its numbers and dates, such as en-GB. */
+export const locale = () => formats.tag;
+
 /** The language that was chosen here before, else the first of the browser's that there is. */
 export function chooseLanguage() {
   const wanted = [stored(), ...navigator.languages.map((each) => each.split("-")[0])];

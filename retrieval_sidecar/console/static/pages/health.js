@@ -5,7 +5,7 @@ import { bars, lines } from "../charts.js";
 import { el, fill, own } from "../dom.js";
 import { heading, notice, table } from "../parts.js";
 import { remember } from "../router.js";
-import { language, milliseconds, moment, number, t } from "../words.js";
+import { locale, milliseconds, moment, number, t } from "../words.js";
 import { allAgents } from "./trial.js";
 
 const DAY_MS = 24 * 60 * 60 * 1000;
@@ -79,8 +79,8 @@ const tile = (name, value, more) =>
   el("div.card.tile", {}, el("dt", {}, name), el("dd", {}, el("span.tile-value", {}, value), more && el("span.hint", {}, more)));
 
 function charts({ series, interval, time_zone: timeZone, totals }) {
-  const short = new Intl.DateTimeFormat(language(), interval === "hour" ? { timeZone, hour: "2-digit", minute: "2-digit" } : { timeZone, day: "numeric", month: "short" });
-  const long = new Intl.DateTimeFormat(language(), { timeZone, dateStyle: "medium", ...(interval === "hour" ? { timeStyle: "short" } : {}) });
+  const short = new Intl.DateTimeFormat(locale(), interval === "hour" ? { timeZone, hour: "2-digit", minute: "2-digit" } : { timeZone, day: "numeric", month: "short" });
+  const long = new Intl.DateTimeFormat(locale(), { timeZone, dateStyle: "medium", ...(interval === "hour" ? { timeStyle: "short" } : {}) });
   const at = (point) => long.format(new Date(point.starts_at));
   const names = series.map((point) => short.format(new Date(point.starts_at)));
   const ends = { from: at(series[0]), to: at(series.at(-1)) };
