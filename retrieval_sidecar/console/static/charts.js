@@ -2,8 +2,10 @@
 
 import { el, svg } from "./dom.js";
 
-const WIDTH = 640, HEIGHT = 160, LEFT = 44, TOP = 8, BOTTOM = 22;
+const HEIGHT = 190, LEFT = 58, TOP = 8, BOTTOM = 24;
 const INNER = HEIGHT - TOP - BOTTOM;
+/* About as wide as it is shown, so that its letters are as large as others; and how many names of intervals fit. */
+const [WIDTH, NAMES] = matchMedia("(max-width: 40rem)").matches ? [320, 3] : [880, 7];
 
 /**
  * Bars, the parts of each on top of one another.
@@ -77,7 +79,7 @@ function grid(top, label) {
 /* A few of the names, as many as there is room for. */
 function ticks(names) {
   const step = (WIDTH - LEFT) / names.length;
-  const every = Math.ceil(names.length / 6);
+  const every = Math.ceil(names.length / NAMES);
   return names.map((name, at) => at % every === 0 && svg("text.axis", {
     x: LEFT + step * (at + 0.5), y: HEIGHT - 5, "text-anchor": at === 0 && step < 60 ? "start" : "middle",
   }, name));

@@ -263,6 +263,8 @@ async def test_who_may_only_look_is_offered_nothing_to_change(
         for path in ("/knowledge-bases", f"/knowledge-bases/{base.rpartition('/')[2]}"):
             await somebody.open(path)
             main = somebody.page.get_by_role("main")
+            title = "Patients" if path.endswith(base.rpartition("/")[2]) else "Knowledge bases"
+            await expect(main.get_by_role("heading", level=1)).to_have_text(title)
             await expect(main.get_by_role("listitem").first).to_be_visible()
             assert await main.get_by_role("button").count() == 0
             assert await main.get_by_role("textbox").count() == 0
@@ -288,6 +290,9 @@ async def test_how_they_look(
     parking = next(each["id"] for each in sources if each["name"] == "Parking")
     page = f"/knowledge-bases/{base.rpartition('/')[2]}"
     async with operator(browser, live, **VARIANTS[variant]) as somebody:
-        for name, path in (("bases", "/knowledge-bases"), ("base", page), ("source", f"{page}/sources/{parking}")):
+        await somebody.open("/knowledge-bases")
+        await look(somebody, "bases", variant, findings)
+        for name, path, title in (("base", page, "Visitors"), ("source", f"{page}/sources/{parking}", "Parking")):
             await somebody.open(path)
+            await expect(somebody.page.locator("h1")).to_have_text(title)
             await look(somebody, name, variant, findings)
