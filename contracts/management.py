@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from typing import Annotated, Any, Literal
-from pydantic import AwareDatetime, ConfigDict, Field
+from pydantic import AwareDatetime, ConfigDict, Field, StringConstraints
 from contracts.model import ContractModel
 from uuid import UUID
+from typing_extensions import TypeAliasType
 
 
 class FieldError(ContractModel):
@@ -16,19 +17,20 @@ class FieldError(ContractModel):
     message: Annotated[str, Field(description="What is allowed.")]
 
 
-class KnowledgeBaseRequest(ContractModel):
+class KnowledgeBaseChange(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
     )
     name: Annotated[
-        str,
+        str | None,
         Field(
             description="1 to 200 characters after trimming, on one line.",
             max_length=200,
             min_length=1,
             pattern="\\S",
         ),
-    ]
+    ] = None
+    published: bool | None = None
 
 
 class AgentReference(ContractModel):
@@ -45,6 +47,19 @@ class KnowledgeBase(ContractModel):
     )
     id: UUID
     name: str
+    owner_type: Annotated[
+        Literal["organization", "team", "user"],
+        Field(
+            description="Whose it is: the organization's, which is usual; a team's; or the person's whose key it is, which is called `user`.\n"
+        ),
+    ]
+    team_id: Annotated[UUID | None, Field(description="Of a team's.")] = None
+    published: Annotated[
+        bool,
+        Field(
+            description="Whether agents may search it, and all of the organization sees it; always so of its own."
+        ),
+    ]
     source_count: Annotated[int, Field(ge=0)]
     item_count: Annotated[int, Field(description="Knowledge items of all its sources.", ge=0)]
     chunk_count: Annotated[int, Field(description="Passages of all its sources.", ge=0)]
@@ -299,40 +314,6 @@ class TrialResult(ContractModel):
     ] = None
 
 
-class PhoneAgent(ContractModel):
-    model_config = ConfigDict(
-        extra="forbid",
-    )
-    id: UUID
-    name: str
-    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
-    region_code: Annotated[str | None, Field(description="Without it, the organization's.")] = None
-    instruction_scope_mode: Annotated[
-        Literal["all", "selected"],
-        Field(
-            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
-        ),
-    ]
-    knowledge_scope_mode: Annotated[
-        Literal["all", "selected"],
-        Field(
-            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
-        ),
-    ]
-    numbers: Annotated[list[str], Field(description="In E.164, the first hundred.", max_length=100)]
-
-
-class PhoneAgentPage(ContractModel):
-    model_config = ConfigDict(
-        extra="forbid",
-    )
-    items: Annotated[list[PhoneAgent], Field(max_length=100)]
-    next_cursor: Annotated[
-        str | None,
-        Field(description="What to send as `cursor` for the next page; absent on the last."),
-    ] = None
-
-
 class KnowledgeFolder(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -521,6 +502,443 @@ class KnowledgeSourcesRequest(ContractModel):
     knowledge_folder_keys: Annotated[list[str] | None, Field(max_length=1000)] = None
 
 
+class PhoneNumber(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    phone_number: Annotated[str, Field(description="In E.164.")]
+    agent_id: Annotated[UUID, Field(description="Who answers it.")]
+
+
+class PhoneNumberRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    phone_number: Annotated[
+        str,
+        Field(
+            description="A phone number with its country code, as people write it. It is kept in E.164.",
+            max_length=40,
+            min_length=3,
+        ),
+    ]
+    agent_id: UUID
+
+
+class PhoneNumberChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    agent_id: UUID
+
+
+class PhoneNumberPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[PhoneNumber], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class Contact(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    phone_number: Annotated[str, Field(description="In E.164.")]
+    name: str
+    language: Annotated[
+        str | None, Field(description="That they prefer; absent where nobody said.")
+    ] = None
+    segments: Annotated[
+        list[str], Field(description="The keys of those that they are in, in order.")
+    ]
+
+
+class ContactPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Contact], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class Segment(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    key: Annotated[str, Field(description="By which contacts, files and items name it.")]
+    name: str
+    contact_count: Annotated[int, Field(ge=0)]
+    item_count: Annotated[
+        int, Field(description="Knowledge items that are for it, deleted ones too.", ge=0)
+    ]
+    instruction_count: Annotated[int, Field(description="The same of instructions.", ge=0)]
+
+
+class SegmentRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    key: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+
+
+class SegmentChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+
+
+class SegmentPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Segment], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class Team(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    member_count: Annotated[int, Field(ge=0)]
+
+
+class TeamRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+
+
+class TeamPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Team], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class TeamMember(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+
+
+class TeamMemberPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[TeamMember], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class Member(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ]
+    created_at: AwareDatetime
+    key_count: Annotated[
+        int, Field(description="Of their API keys, those that are not revoked.", ge=0)
+    ]
+
+
+class MemberRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ]
+
+
+class MemberChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]] | None,
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ] = None
+
+
+class MemberPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[Member], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class ApiKey(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ]
+    member_id: Annotated[UUID | None, Field(description="Absent of the organization's own.")] = None
+    created_at: AwareDatetime
+    expires_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
+    last_used_at: Annotated[AwareDatetime | None, Field(description="To the minute.")] = None
+
+
+class NewApiKey(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ]
+    member_id: Annotated[UUID | None, Field(description="Absent of the organization's own.")] = None
+    created_at: AwareDatetime
+    expires_at: AwareDatetime | None = None
+    revoked_at: AwareDatetime | None = None
+    last_used_at: Annotated[AwareDatetime | None, Field(description="To the minute.")] = None
+    key: Annotated[
+        str, Field(description="What goes into the header `X-API-Key`. It cannot be read again.")
+    ]
+
+
+class ApiKeyRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ]
+    member_id: Annotated[
+        UUID | None, Field(description="Whose it is; without it, the organization's own.")
+    ] = None
+    expires_at: Annotated[
+        AwareDatetime | None,
+        Field(description="When it ends by itself, in the future; without it, never."),
+    ] = None
+
+
+class ApiKeyChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]] | None,
+        Field(
+            description="`agents.view` reads, `agents.edit` changes too, `admin` may do all.",
+            max_length=3,
+            min_length=1,
+        ),
+    ] = None
+    expires_at: Annotated[AwareDatetime | None, Field(description="In the future.")] = None
+
+
+class ApiKeyPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[ApiKey], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+LanguageFallbacksAdditionalProperty = TypeAliasType(
+    "LanguageFallbacksAdditionalProperty", Annotated[list[str], Field(max_length=10)]
+)
+
+
+class Organization(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    time_zone: Annotated[
+        str, Field(description="IANA, such as Europe/Berlin. Weekly hours go by its clock.")
+    ]
+    default_language: Annotated[
+        str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ]
+    default_region: Annotated[
+        str, Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$")
+    ]
+    language_fallbacks: Annotated[
+        dict[
+            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
+            LanguageFallbacksAdditionalProperty,
+        ],
+        Field(
+            description="For a language those that are searched after it, in order.", max_length=100
+        ),
+    ]
+
+
+class OrganizationChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    time_zone: Annotated[str | None, Field(description="IANA.", max_length=64, min_length=1)] = None
+    default_language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    default_region: Annotated[
+        str | None,
+        Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$"),
+    ] = None
+    language_fallbacks: Annotated[
+        dict[
+            Annotated[str, StringConstraints(pattern=r"^[a-z]{2,3}$")],
+            LanguageFallbacksAdditionalProperty,
+        ]
+        | None,
+        Field(
+            description="For a language those that are searched after it, in order.", max_length=100
+        ),
+    ] = None
+
+
 class Call(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -654,7 +1072,7 @@ class AuditEntry(ContractModel):
     object_type: Annotated[
         str,
         Field(
-            description="knowledge_base, source, knowledge_sources of an agent, or api_key; more may come."
+            description="knowledge_base, source, phone_agent, knowledge_sources of an agent, phone_number, contact, segment, team, member, api_key or organization; more may come."
         ),
     ]
     object_id: UUID
@@ -772,6 +1190,31 @@ class Problem(ContractModel):
     errors: list[FieldError] | None = None
 
 
+class KnowledgeBaseRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    owner_type: Annotated[
+        Literal["organization", "team", "user"] | None,
+        Field(
+            description="Whose it is: the organization's, which is usual; a team's; or the person's whose key it is, which is called `user`.\n"
+        ),
+    ] = None
+    team_id: Annotated[
+        UUID | None,
+        Field(description="Of a team that you are in; with owner_type team, and only with it."),
+    ] = None
+
+
 class Reading(ContractModel):
     """
     The latest reading, under way or done. Lines are of an import.
@@ -879,6 +1322,193 @@ class TrialResponse(ContractModel):
     search_ms: Annotated[float, Field(description="In the database.", ge=0.0)]
     explain_ms: Annotated[
         float | None, Field(description="For what is not searched; no call waits for it.", ge=0.0)
+    ] = None
+
+
+class PhoneAgent(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: Annotated[str | None, Field(description="Without it, the organization's.")] = None
+    instruction_scope_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    knowledge_scope_mode: Annotated[
+        Literal["all", "selected"],
+        Field(
+            description="`all` of a category may be searched, or only what is `selected`, which may have become nothing.\n"
+        ),
+    ]
+    numbers: Annotated[list[str], Field(description="In E.164, the first hundred.", max_length=100)]
+    prompt: Annotated[
+        str | None, Field(description="Of one agent alone, not in lists, as all that follows.")
+    ] = None
+    greeting: str | None = None
+    handoff_number: Annotated[
+        str | None, Field(description="In E.164; without it, calls are handed to nobody.")
+    ] = None
+    knowledge_mode: Annotated[
+        Literal["search", "auto"] | None,
+        Field(
+            description="`search` looks things up when they are asked for. `auto` puts all that the agent may say to a caller into its prompt,\nwhere that is short.\n"
+        ),
+    ] = None
+
+
+class PhoneAgentRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: Annotated[
+        str | None,
+        Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$"),
+    ] = None
+    prompt: Annotated[
+        str, Field(description="What the agent is told about its work.", max_length=30000)
+    ]
+    greeting: Annotated[
+        str, Field(description="What it says first.", max_length=1000, min_length=1, pattern="\\S")
+    ]
+    handoff_number: Annotated[
+        str | None,
+        Field(
+            description="A phone number with its country code, as people write it. It is kept in E.164.",
+            max_length=40,
+            min_length=3,
+        ),
+    ] = None
+    knowledge_mode: Annotated[
+        Literal["search", "auto"] | None,
+        Field(
+            description="`search` looks things up when they are asked for. `auto` puts all that the agent may say to a caller into its prompt,\nwhere that is short.\n"
+        ),
+    ] = None
+
+
+class PhoneAgentChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    region_code: Annotated[
+        str | None,
+        Field(
+            description="Empty for the organization's.",
+            max_length=6,
+            pattern="^([A-Z]{2}|GLOBAL)?$",
+        ),
+    ] = None
+    prompt: Annotated[
+        str | None, Field(description="What the agent is told about its work.", max_length=30000)
+    ] = None
+    greeting: Annotated[
+        str | None,
+        Field(description="What it says first.", max_length=1000, min_length=1, pattern="\\S"),
+    ] = None
+    handoff_number: Annotated[
+        str | None, Field(description="With its country code; empty for nobody.", max_length=40)
+    ] = None
+    knowledge_mode: Annotated[
+        Literal["search", "auto"] | None,
+        Field(
+            description="`search` looks things up when they are asked for. `auto` puts all that the agent may say to a caller into its prompt,\nwhere that is short.\n"
+        ),
+    ] = None
+
+
+class PhoneAgentPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[PhoneAgent], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class ContactRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    phone_number: Annotated[
+        str,
+        Field(
+            description="A phone number with its country code, as people write it. It is kept in E.164.",
+            max_length=40,
+            min_length=3,
+        ),
+    ]
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
+    ] = None
+
+
+class ContactChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    phone_number: Annotated[
+        str | None,
+        Field(
+            description="A phone number with its country code, as people write it. It is kept in E.164.",
+            max_length=40,
+            min_length=3,
+        ),
+    ] = None
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    language: Annotated[
+        str | None, Field(description="Empty for none.", max_length=3, pattern="^([a-z]{2,3})?$")
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
     ] = None
 
 

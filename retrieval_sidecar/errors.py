@@ -4,6 +4,7 @@
     ├── InvalidRequest        the request does not fit the contract; names each field        400
     ├── Unauthorized          no token or key, or one that no longer holds                   401
     ├── Forbidden             the key has not the permission that this needs                 403
+    ├── OwnersOnly            it may be seen, and changed by whom it belongs to alone        403
     ├── CrossSite             a browser's session, but not from the console's own page       403
     ├── NotFound              nothing of that identity within reach; never says more         404
     ├── Conflict              what is there does not allow it; names the field               409
@@ -61,6 +62,11 @@ class Unauthorized(SidecarError):
 class Forbidden(SidecarError):
     def __init__(self, permission: str) -> None:
         super().__init__(f"This needs the permission {permission}, which the API key has not.")
+
+
+class OwnersOnly(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("It belongs to a team or a person, who alone can change it.")
 
 
 class CrossSite(SidecarError):

@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import Any, TypeVar
 from uuid import UUID
 
 from aiohttp import web
@@ -116,6 +116,14 @@ async def read_body(request: web.Request, model: type[Model], deadline: Deadline
         return model.from_wire(body)
     except ValidationError as error:
         raise InvalidRequest(_problems(error)) from None
+
+
+async def read_change(request: web.Request, model: type[Model], deadline: Deadline) -> dict[str, Any]:
+    """What a body says of some fields of a thing, by their names here; at least one. Raises as `read_body` does."""
+    wanted = (await read_body(request, model, deadline)).model_dump(exclude_unset=True)
+    if not wanted:
+        raise InvalidRequest.of("body", f"must hold one or more of: {', '.join(model.model_fields)}")
+    return wanted
 
 
 def _problems(error: ValidationError) -> Sequence[FieldProblem]:

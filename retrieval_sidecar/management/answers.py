@@ -26,6 +26,9 @@ def to_base(base: Base) -> wire.KnowledgeBase:
     return wire.KnowledgeBase(
         id=base.base_id,
         name=base.name,
+        owner_type=base.owner_type,
+        team_id=base.owner_id if base.owner_type == "team" else None,
+        published=base.for_agents,
         source_count=base.sources,
         item_count=base.items,
         chunk_count=base.passages,
@@ -160,14 +163,10 @@ def to_entry(entry: Entry) -> wire.AuditEntry:
     )
 
 
-def known_by(source: Source) -> dict[str, Any]:
-    """What the audit log keeps of a source."""
-    return {
-        "kb_id": str(source.base_id),
-        "kind": source.kind,
-        "name": source.name,
-        "size": source.size_bytes,
-    }
+def known_by(source: Source, *, named: bool) -> dict[str, Any]:
+    """What the audit log keeps of a source; no name where not all who read the log can see the source."""
+    name = {"name": source.name} if named else {}
+    return {"kb_id": str(source.base_id), "kind": source.kind, **name, "size": source.size_bytes}
 
 
 def _utc(time: datetime) -> datetime:

@@ -20,11 +20,16 @@ from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.management.access import Access, Operation
 from retrieval_sidecar.management.agents import AgentHandlers
+from retrieval_sidecar.management.api_keys import ApiKeyHandlers
 from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
 from retrieval_sidecar.management.calls import CallHandlers
+from retrieval_sidecar.management.contacts import ContactHandlers, SegmentHandlers
 from retrieval_sidecar.management.events import EventHandlers, Pace, Streams
 from retrieval_sidecar.management.health import HealthHandlers
+from retrieval_sidecar.management.numbers import NumberHandlers
+from retrieval_sidecar.management.organization import OrganizationHandlers
+from retrieval_sidecar.management.people import MemberHandlers, TeamHandlers
 from retrieval_sidecar.management.search import SearchHandlers
 from retrieval_sidecar.management.searches import SearchLogHandlers
 from retrieval_sidecar.management.selectables import SelectableHandlers
@@ -94,7 +99,14 @@ def create_app(
         *SourceHandlers(
             transactions, queue or jobs, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
         ).operations(),
-        *AgentHandlers(transactions, max_bases=settings.max_agent_bases).operations(),
+        *AgentHandlers(transactions, clock, max_bases=settings.max_agent_bases).operations(),
+        *NumberHandlers(transactions).operations(),
+        *ContactHandlers(transactions).operations(),
+        *SegmentHandlers(transactions).operations(),
+        *TeamHandlers(transactions).operations(),
+        *MemberHandlers(transactions, clock).operations(),
+        *ApiKeyHandlers(transactions, clock).operations(),
+        *OrganizationHandlers(transactions).operations(),
         *SelectableHandlers(transactions).operations(),
         *CallHandlers(transactions).operations(),
         *AuditHandlers(transactions).operations(),

@@ -45,7 +45,7 @@ class SearchHandlers:
         await self._transactions.read(partial(require_base, caller=caller, base_id=base_id))
         # The scope is the resolver's; what is asked names no agent that the search would read.
         asked = Asked(org_id=caller.organization_id, agent_id=body.agent_id or _NO_AGENT, query=body.query)
-        outcome = await self._search.search(_resolver(caller.organization_id, base_id, body), asked, deadline)
+        outcome = await self._search.search(_resolver(caller, base_id, body), asked, deadline)
         items = [
             each.candidate.id
             for each in (*(found.ranked for found in outcome.results), *outcome.considered)
@@ -57,9 +57,10 @@ class SearchHandlers:
         return answer(to_search(outcome, origins, body.limit or _USUAL_LIMIT))
 
 
-def _resolver(organization_id: UUID, base_id: UUID, body: SearchRequest) -> Resolve:
+def _resolver(caller: Caller, base_id: UUID, body: SearchRequest) -> Resolve:
+    organization_id = caller.organization_id
     if body.agent_id is None:
-        return partial(scope_of_base, organization_id, base_id, body.contact_id)
+        return partial(scope_of_base, organization_id, base_id, body.contact_id, member_id=caller.member_id)
 
     async def of_call(connection: Connection, now: datetime) -> Scope:
         number = None

@@ -64,7 +64,7 @@ async def _find(
 
 async def approximate_legs(connection: Connection, scope: Scope, shape: Shape, deadline: Deadline) -> tuple[str, ...]:
     """The legs of a shape that go by an index. An ordinary organization has none, and nothing is asked for it."""
-    if scope.partition_id == 0:
+    if scope.partition_id == 0 or scope.with_reserved:  # the indexes are of what is servable
         return ()
     async with time_limit(connection, deadline):
         cursor = await connection.execute(rows_statement(shape), scope_parameters(scope))
@@ -88,6 +88,7 @@ def search_with(
         partition_id=scope.partition_id,
         dimensions=scope.dimensions,
         by_index=by_index,
+        with_reserved=scope.with_reserved,
     )
     return statement, asked_parameters(scope, question, vector)
 

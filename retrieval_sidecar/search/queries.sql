@@ -1,12 +1,17 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
 -- No restriction is a null: to compare an array with an empty one takes as long as to compare two vectors.
-p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
+p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and (p.servable{or_reserved})
 -- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
 and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
 and (p.segment_ids is null or p.segment_ids && %(segment_ids)s::integer[])
+
+-- name: or_reserved
+-- For those alone who try out a base of their own that is not for agents; no scope of an agent has it. Part of the text, as
+-- a parameter would keep the planner from the indexes, which are of what is servable.
+ or p.reserved
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the
@@ -236,11 +241,11 @@ left join by_codes k on k.passage_id = p.passage_id
 where /*include confirmed*/;
 
 -- name: kept_back
--- What an operator may see and a call is not given: of the organization itself, not of its teams and people. Null is no.
+-- What an operator may see and a call is not given: not what a team or a person has to themselves. Null is no.
 p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.partition_id = {partition_id}
 and (p.is_instruction or p.base_key = any(array(
     select b.base_key from knowledge_base b
-    where b.organization_id = %(organization_id)s and b.owner_type = 'organization'
+    where b.organization_id = %(organization_id)s and b.for_agents
 )))
 and (/*include eligible*/ and {leg}) is not true
 

@@ -217,7 +217,8 @@ class SearchService:
             if not legs:
                 return "restricted_empty"
             async with time_limit(connection, deadline):
-                cursor = await connection.execute(anything_statement(legs, partition_id=scope.partition_id), parameters)
+                statement = anything_statement(legs, partition_id=scope.partition_id, with_reserved=scope.with_reserved)
+                cursor = await connection.execute(statement, parameters)
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return "restricted_empty"

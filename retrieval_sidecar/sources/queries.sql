@@ -18,7 +18,7 @@ join (
 
 -- name: bases
 -- With what is in them and who uses them; counts, no content.
-select b.base_id, b.name, b.owner_type, b.owner_id, (
+select b.base_id, b.name, b.owner_type, b.owner_id, b.for_agents, (
         select count(*) from source s where s.organization_id = b.organization_id and s.base_id = b.base_id
     ) as sources, (
         select coalesce(sum(characters), 0) from source s
@@ -40,8 +40,12 @@ select b.base_id, b.name, b.owner_type, b.owner_id, (
 from knowledge_base b
 
 -- name: list_bases
+-- Those that a member can see; of nobody, where that is null, those that all can.
 /*include bases*/
-where b.organization_id = %(organization_id)s and b.name > %(after)s
+where b.organization_id = %(organization_id)s and b.name > %(after)s and (b.for_agents or exists (
+    select from base_owner w
+    where w.organization_id = b.organization_id and w.base_id = b.base_id and w.member_id = %(member_id)s
+))
 order by b.name
 limit %(limit)s;
 
@@ -50,7 +54,8 @@ limit %(limit)s;
 where b.organization_id = %(organization_id)s and b.base_id = %(base_id)s;
 
 -- name: find_base_by_name
-select base_id from knowledge_base where organization_id = %(organization_id)s and name = %(name)s;
+select base_id from knowledge_base
+where organization_id = %(organization_id)s and name = %(name)s and owner_type = 'organization';
 
 -- name: count_bases
 -- No row of an organization that is not there.
@@ -59,9 +64,14 @@ from organization o
 where o.organization_id = %(organization_id)s;
 
 -- name: insert_base
-insert into knowledge_base (organization_id, name) values (%(organization_id)s, %(name)s)
+insert into knowledge_base (organization_id, name, owner_type, owner_id)
+values (%(organization_id)s, %(name)s, %(owner_type)s, %(owner_id)s)
 on conflict (organization_id, name) do nothing
 returning base_id;
+
+-- name: publish_base
+update knowledge_base set is_published = %(published)s
+where organization_id = %(organization_id)s and base_id = %(base_id)s;
 
 -- name: rename_base
 update knowledge_base set name = %(name)s where organization_id = %(organization_id)s and base_id = %(base_id)s

@@ -5,8 +5,9 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import aiohttp
 from aiohttp import web
@@ -24,6 +25,7 @@ from tests.support.sidecar import Answer, TestClock, connected, read_answer
 BASES = "/api/v1/knowledge-bases"
 AT_ONCE = Pace(longest_s=0)
 """A stream of events ends after what it begins with, so that it can be read as any other answer."""
+_NUMBERS = count(2_000_000)
 
 
 @dataclass
@@ -91,6 +93,33 @@ class ManagementClient:
         answer = await self.post(f"{base}/sources/text", {"name": name, "text": text})
         assert answer.status == 201, answer
         return f"{base}/sources/{answer.body['id']}"
+
+    async def new(self, name: str, body: Any) -> Any:
+        """A new one of a list, as it is answered."""
+        answer = await self.post(f"/api/v1/{name}", body)
+        assert answer.status == 201, answer
+        return answer.body
+
+    async def new_people(self, agent_id: str) -> dict[str, str]:
+        """The ids of one of each that an organization has beside its knowledge; the member is in the team."""
+        agent = {"agent_id": agent_id, "phone_number": new_number()}
+        member = (await self.new("members", {"name": "Kim Osei", "permissions": ["agents.edit"]}))["id"]
+        team = (await self.new("teams", {"name": f"Team {uuid4()}"}))["id"]
+        assert (await self.send("PUT", f"/api/v1/teams/{team}/members/{member}")).status == 204
+        contact = {"phone_number": new_number(), "name": "Robin Vale"}
+        return {
+            "member_id": member,
+            "team_id": team,
+            "key_id": (await self.new("api-keys", {"name": "script", "permissions": ["agents.view"]}))["id"],
+            "number_id": (await self.new("phone-numbers", agent))["id"],
+            "contact_id": (await self.new("contacts", contact))["id"],
+            "segment_id": (await self.new("segments", {"key": f"segment-{uuid4()}", "name": "Members"}))["id"],
+        }
+
+
+def new_number() -> str:
+    """A number that nobody has."""
+    return f"+1555{next(_NUMBERS):07}"
 
 
 def form(content: bytes, name: str = "prices.txt", field_name: str = "file", **more: Any) -> aiohttp.MultipartWriter:

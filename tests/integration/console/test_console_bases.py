@@ -191,10 +191,14 @@ async def test_how_far_a_source_is_is_shown_while_it_is_read(somebody: Operator,
 
 async def test_what_others_do_is_seen_at_once(somebody: Operator) -> None:
     base = await open_base(somebody)
-    added = await somebody.api.new_text(base, HOSTILE)
+    await somebody.api.new_text(base, HOSTILE)
     await expect(source(somebody.page, HOSTILE)).to_be_visible()
     assert await somebody.page.locator("img[src=x]").count() == 0
-    await somebody.api.delete(added)
+    for name in ("Zebra", "Apple", "Mango"):
+        await somebody.api.new_text(base, name)
+    await expect(somebody.page.locator("li.source h3")).to_have_text([HOSTILE, "Apple", "Mango", "Zebra"])
+    for each in (await somebody.api.get(f"{base}/sources")).body["items"]:
+        await somebody.api.delete(f"{base}/sources/{each['id']}")
     await expect(somebody.page.get_by_text("Nothing in it yet.")).to_be_visible()
 
 
@@ -227,7 +231,7 @@ async def test_with_the_keyboard_alone_a_base_is_made_filled_and_emptied(
     # The input for files has the focus that its label shows.
     await somebody.tab_to("Choose files")
     assert await page.evaluate("document.activeElement.type") == "file"
-    await somebody.tab_to("Web page")
+    await somebody.tab_to("Address of the page")
     await keys.type("https://help.example.com/hours")
     await keys.press("Enter")
     await expect(source(page, "https://help.example.com/hours")).to_be_visible()

@@ -166,11 +166,16 @@ async def test_nothing_of_a_team_of_a_person_of_others_or_deleted_is_told(databa
         agent = await agent_of(database, "selected")
         question = "the card terminal opens with pin 44 x"
         assert "Card terminal" in reasons_by_title(await tried(manage, agent, question, limit=50))
-        for owner in ("team", "user"):
+        owners = {
+            "team": "insert into team (organization_id, name) values (%s, 'Field') returning team_id",
+            "user": "insert into member (organization_id, name, permissions, created_at)"
+            " values (%s, 'Kim Osei', '{agents.view}', now()) returning member_id",
+        }
+        for owner, made in owners.items():
             await rows(
                 database,
-                "update knowledge_base set owner_type = %s, owner_id = gen_random_uuid() where name = 'Other'",
-                [owner],
+                "update knowledge_base set owner_type = %s, owner_id = %s where name = 'Other'",
+                [owner, await value(database, made, [ORGANIZATION_ID])],
             )
             assert "Card terminal" not in reasons_by_title(await tried(manage, agent, question, limit=50))
         assert "Unicorn sale" in reasons_by_title(await tried(manage, agent, "unicorn sale", limit=50))

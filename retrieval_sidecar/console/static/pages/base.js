@@ -94,8 +94,10 @@ class Sources {
     if (row === undefined) {
       row = new Row(this, source);
       this.#rows.set(source.id, row);
-      const after = [...this.#rows.values()].find((each) => each !== row && each.source.name.localeCompare(source.name) > 0 && each.element.isConnected);
-      this.#list.insertBefore(row.element, after && this.#list.contains(after.element) ? after.element : null);
+      const after = [...this.#rows.values()]
+        .filter((each) => each.source.name.localeCompare(source.name) > 0)
+        .reduce((first, each) => (first && first.source.name.localeCompare(each.source.name) < 0 ? first : each), null);
+      this.#list.insertBefore(row.element, after?.element ?? null);
     }
     const before = row.source.status;
     row.update(source);

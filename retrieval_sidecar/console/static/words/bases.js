@@ -43,7 +43,7 @@ export const BASES = {
     en: "PDF, Word, text, Markdown, HTML, spreadsheets, slides. A file that ends in .jsonl is an import, an item a line.",
     ar: "PDF وWord ونصوص وMarkdown وHTML وجداول وعروض. والملف المنتهي بـ ‎.jsonl استيراد، عنصر في كل سطر.",
   },
-  "base.url": { en: "Web page", ar: "صفحة ويب" },
+  "base.url": { en: "Address of the page", ar: "عنوان الصفحة" },
   "base.urlHint": { en: "This page alone; no link on it is followed.", ar: "هذه الصفحة وحدها، ولا يُتبع أي رابط فيها." },
   "base.addPage": { en: "Add page", ar: "أضف الصفحة" },
   "base.textName": { en: "Title of the text", ar: "عنوان النص" },
