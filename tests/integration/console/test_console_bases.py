@@ -255,6 +255,24 @@ async def test_with_the_keyboard_alone_a_base_is_made_filled_and_emptied(
     await expect(page.get_by_role("heading", name="Sources")).to_be_focused()
 
 
+async def test_whose_a_base_is_and_whether_agents_may_search_it_is_said(
+    somebody: Operator, clinic: TestDatabase
+) -> None:
+    base = await somebody.api.new_base("Visitors")
+    await somebody.open("/knowledge-bases")
+    card = somebody.page.locator("li.base").filter(has=somebody.page.get_by_role("link", name="Visitors"))
+    await expect(card.locator(".tag")).to_have_count(0)
+    await rows(
+        clinic,
+        "with made as (insert into team (organization_id, name) select organization_id, 'Desk' from organization"
+        " returning team_id) update knowledge_base set owner_type = 'team', owner_id = team_id, is_published = true"
+        " from made where base_id = %s",
+        [base.rpartition("/")[2]],
+    )
+    await somebody.page.reload()
+    await expect(card.locator(".tag")).to_have_text(["A team's", "For agents too"])
+
+
 async def test_who_may_only_look_is_offered_nothing_to_change(
     browser: Browser, live: ManagementClient, clinic: TestDatabase, clock: TestClock
 ) -> None:

@@ -93,6 +93,15 @@ async def test_who_calls_changes_what_is_given(somebody: Operator, clinic: TestD
     await expect(result(page, title).first).not_to_contain_text("For other callers")
 
 
+async def test_contacts_are_there_to_choose_from(somebody: Operator) -> None:
+    await somebody.open("/search")
+    contacts = (await somebody.api.get("/api/v1/contacts")).body["items"]
+    options = somebody.page.locator("#trial-contacts option")
+    assert await options.all_text_contents() == [each["name"] for each in contacts]
+    values = await options.evaluate_all("options => options.map(each => each.value)")
+    assert values == [each["phone_number"] for each in contacts]
+
+
 async def test_what_cannot_be_asked_is_said_at_its_field(somebody: Operator) -> None:
     page = somebody.page
     await somebody.open("/search")

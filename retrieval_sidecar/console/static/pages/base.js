@@ -9,6 +9,7 @@ import { heading, notice } from "../parts.js";
 import { may } from "../session.js";
 import { t } from "../words.js";
 import { uploads } from "../uploads.js";
+import { owner } from "./bases.js";
 
 const COME_AGAIN_MS = 3_000;
 
@@ -21,7 +22,7 @@ export async function show({ root, params, signal }) {
   await follow(path, sources, live, signal);
   await sources.load();
   root.append(
-    heading({ title: own(base.name, "span"), back: { href: "#/knowledge-bases", text: t("base.back") } }),
+    heading({ title: [own(base.name, "span"), owner(base)], back: { href: "#/knowledge-bases", text: t("base.back") } }),
     may("agents.edit") ? additions(path, sources, signal) : "",
     el("section", { "aria-labelledby": "sources" },
       el("div.section-head", {}, el("h2", { id: "sources" }, t("base.sources")), live), sources.element),

@@ -50,7 +50,6 @@ function creation(signal, reload) {
 }
 
 function card(base, signal, reload) {
-  const names = base.agents.map((each) => own(each.name));
   const rest = base.agent_count - base.agents.length;
   const remove = el("button.button.plain.dangerous", {
     type: "button", "aria-label": t("bases.removeNamed", { name: base.name }),
@@ -58,14 +57,20 @@ function card(base, signal, reload) {
   }, t("bases.remove"));
   return el("li.card.base", {},
     el("div", {},
-      el("h2.card-title", {}, el("a", { href: `#${ROOT}/${base.id}` }, own(base.name, "span"))),
+      el("h2.card-title", {}, el("a", { href: `#${ROOT}/${base.id}` }, own(base.name, "span")), owner(base)),
       el("p.quiet", {}, t("bases.sources", { count: base.source_count }), " · ", t("bases.passages", { count: base.chunk_count })),
-      el("p.hint", {}, names.length
+      el("p.hint", {}, base.agents.length
         ? t("bases.agents", { names: base.agents.map((each) => each.name).join(", ") }) + (rest > 0 ? ` ${t("bases.more", { count: rest })}` : "")
         : t("bases.noAgents")),
     ),
     may("agents.edit") && remove,
   );
+}
+
+/** Whose a base is, where it is not the organization's, and whether agents may search it. */
+export function owner({ owner_type: type, published }) {
+  if (type === "organization") return null;
+  return [" ", el("span.tag", {}, t(`bases.of.${type}`)), " ", el(`span.tag.${published ? "good" : "warning"}`, {}, t(published ? "bases.published" : "bases.notPublished"))];
 }
 
 async function removal(base, signal, reload) {

@@ -1,6 +1,6 @@
 /* Ask as a caller of an agent would: what a call is given, and of the rest why it is not. */
 
-import { explain, pager, request } from "../api.js";
+import { explain, get, pager, request } from "../api.js";
 import { el, fill, own } from "../dom.js";
 import { icon } from "../icons.js";
 import { say } from "../live.js";
@@ -13,11 +13,11 @@ const E164 = /^\+[1-9][0-9]{1,14}$/;
 const share = (value) => number(value, { maximumFractionDigits: 2, minimumFractionDigits: 2 });
 
 export async function show({ root, query, signal }) {
-  const agents = await allAgents(signal);
+  const [agents, contacts] = await Promise.all([allAgents(signal), get("/contacts", { limit: 100 }, signal)]);
   root.append(heading({ title: t("trial.title"), intro: t("trial.intro") }));
   if (agents.length === 0) return root.append(el("p.empty", {}, t("trial.noAgents")));
   const found = el("div.trial-found");
-  root.append(form(agents, query, found, signal), found);
+  root.append(form(agents, contacts.items, query, found, signal), found);
 }
 
 /** All agents there are, for a list to choose from. @throws {Problem} */
@@ -32,10 +32,12 @@ export async function allAgents(signal) {
   return agents;
 }
 
-function form(agents, query, found, signal) {
+function form(agents, contacts, query, found, signal) {
   const agent = el("select.input", { id: "trial-agent" },
     agents.map((each) => el("option", { value: each.id, selected: each.id === query.get("agent") }, each.name)));
-  const caller = el("input.input", { id: "trial-caller", type: "tel", autocomplete: "off", dir: "ltr", "aria-describedby": "trial-caller-hint" });
+  const caller = el("input.input", { id: "trial-caller", type: "tel", autocomplete: "off", dir: "ltr", "aria-describedby": "trial-caller-hint", list: "trial-contacts" });
+  /* The first hundred to choose from; any other number can be typed. */
+  const known = el("datalist", { id: "trial-contacts" }, contacts.map((each) => el("option", { value: each.phone_number }, each.name)));
   const question = el("input.input", { id: "trial-question", maxlength: 500, autocomplete: "off", required: true, dir: "auto" });
   const error = el("p.field-error", { role: "alert" });
   const go = el("button.button.primary", { type: "submit" }, icon("search"), t("trial.go"));
@@ -70,7 +72,7 @@ function form(agents, query, found, signal) {
   };
   return el("form.card.trial-form", { novalidate: true, role: "search", on: { submit } },
     el("div.form", {}, el("label.label", { htmlFor: agent.id }, t("trial.agent")), agent),
-    el("div.form", {}, el("label.label", { htmlFor: caller.id }, t("trial.caller")), caller,
+    el("div.form", {}, el("label.label", { htmlFor: caller.id }, t("trial.caller")), caller, known,
       el("p.hint", { id: "trial-caller-hint" }, t("trial.callerHint"))),
     el("div.form.wide", {}, el("label.label", { htmlFor: question.id }, t("trial.question")),
       el("div.one-line", {}, question, go), error),

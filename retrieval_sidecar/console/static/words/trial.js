@@ -7,7 +7,10 @@ export const TRIAL = {
   },
   "trial.agent": { en: "Agent", ar: "الوكيل" },
   "trial.caller": { en: "Caller's number", ar: "رقم المتصل" },
-  "trial.callerHint": { en: "Such as +15555550101. Left empty, it is somebody unknown.", ar: "مثل ‎+15555550101. وإن تُرك فارغًا فالمتصل مجهول." },
+  "trial.callerHint": {
+    en: "Choose a contact, or type a number such as +15555550101. Left empty, it is somebody unknown.",
+    ar: "اختر جهة اتصال أو اكتب رقمًا مثل ‎+15555550101. وإن تُرك فارغًا فالمتصل مجهول.",
+  },
   "trial.question": { en: "Question", ar: "السؤال" },
   "trial.go": { en: "Search", ar: "ابحث" },
   "trial.noAgents": { en: "There is no agent to ask yet.", ar: "لا يوجد وكيل يُسأل بعد." },
