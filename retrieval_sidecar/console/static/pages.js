@@ -14,6 +14,8 @@
 export const PAGES = [
   { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
   { path: "/agents/:id", under: "/agents", load: () => import("./pages/knowledge.js") },
+  { path: "/calls", label: "nav.calls", icon: "calls", load: () => import("./pages/calls.js") },
+  { path: "/calls/:id", under: "/calls", load: () => import("./pages/call.js") },
   { path: "/reference", label: "nav.reference", icon: "reference", open: true, load: () => import("./pages/reference.js") },
 ];
 

@@ -1,13 +1,14 @@
 /* What the console says, in each language; `words/` has a file for each page, and this is the catalogue of them. */
 
 import { AGENTS } from "./words/agents.js";
+import { CALLS } from "./words/calls.js";
 import { KNOWLEDGE } from "./words/knowledge.js";
 import { PROBLEMS } from "./words/problems.js";
 import { REFERENCE } from "./words/reference.js";
 import { SHELL } from "./words/shell.js";
 
 /* A further page's words are a file and a line. */
-export const WORDS = Object.freeze({ ...SHELL, ...PROBLEMS, ...AGENTS, ...KNOWLEDGE, ...REFERENCE });
+export const WORDS = Object.freeze({ ...SHELL, ...PROBLEMS, ...AGENTS, ...CALLS, ...KNOWLEDGE, ...REFERENCE });
 
 export const LANGUAGES = Object.freeze({
   en: { name: "English", direction: "ltr" },
