@@ -19,7 +19,7 @@ KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
 KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock \
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest load pictures peers lock \
         lock-images lock-peers livekit-server oasdiff kustomize redis-server chromium clean
 
 help: ## this list
@@ -65,6 +65,9 @@ bench-quick: setup ## the same on small data, some minutes; fails for what is wr
 
 bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
 	@$(BIN)/python -m tests.bench.ingest
+
+load: setup ## 200 calls on one sidecar for ten minutes, then as many as it holds, to build/bench/load.json
+	@$(BIN)/python -m tests.bench.load
 
 pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
 	@$(BIN)/python -m tests.bench.pictures --take
