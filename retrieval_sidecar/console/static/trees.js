@@ -223,7 +223,8 @@ function moreButton(text, next, add) {
 const isBase = (key) => key.startsWith("base:");
 const folderName = ({ key, name }) => name || (key === "workflow:" ? t("knowledge.noFolder") : decodedName(key));
 
-function decodedName(key) {
+/** What a folder is called by its key. */
+export function decodedName(key) {
   try {
     return key.slice(key.indexOf(":") + 1).split("/").map(decodeURIComponent).join(" / ");
   } catch {

@@ -2,6 +2,7 @@
 
 import { AGENTS } from "./words/agents.js";
 import { BASES } from "./words/bases.js";
+import { CALLS } from "./words/calls.js";
 import { HEALTH } from "./words/health.js";
 import { KNOWLEDGE } from "./words/knowledge.js";
 import { PROBLEMS } from "./words/problems.js";
@@ -11,7 +12,7 @@ import { TRIAL } from "./words/trial.js";
 
 /* A further page's words are a file and a line. */
 export const WORDS = Object.freeze({
-  ...SHELL, ...PROBLEMS, ...AGENTS, ...KNOWLEDGE, ...BASES, ...TRIAL, ...HEALTH, ...REFERENCE,
+  ...SHELL, ...PROBLEMS, ...AGENTS, ...KNOWLEDGE, ...BASES, ...TRIAL, ...CALLS, ...HEALTH, ...REFERENCE,
 });
 
 export const LANGUAGES = Object.freeze({
