@@ -60,7 +60,7 @@ function path(values, x, y) {
 function figure({ text, caption, legend }, drawing) {
   return el("figure.chart", {},
     el("figcaption", {}, el("span.chart-title", {}, caption),
-      el("span.legend", { "aria-hidden": "true" }, legend.map((name, at) => el("span", {}, el(`span.key.series-${at + 1}`), name)))),
+      el("span.chart-legend", { "aria-hidden": "true" }, legend.map((name, at) => el("span", {}, el(`span.chart-key.series-${at + 1}`), name)))),
     svg("svg", { viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": text }, drawing),
   );
 }

@@ -45,7 +45,7 @@ export async function show({ root, query, signal }) {
   await load();
   root.append(
     heading({ title: t("health.title"), intro: t("health.intro") }),
-    el("div.filters", {}, choice(t("health.window"), span), choice(t("health.agent"), agent)),
+    el("div.health-filters", {}, choice(t("health.window"), span), choice(t("health.agent"), agent)),
     figures,
   );
 }
