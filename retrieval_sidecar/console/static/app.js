@@ -44,10 +44,10 @@ async function render() {
 }
 
 async function speak(code) {
-  if (!(await mayLeave())) return render();
+  if (!(await mayLeave())) return;
   unguard();
   setLanguage(code);
-  return render();
+  await render();
 }
 
 async function leave() {

@@ -39,6 +39,13 @@ def clinic(postgres: LocalServer, sample_template: str) -> Iterator[TestDatabase
         yield database
 
 
+@pytest.fixture(scope="module")
+def postgres_module(postgres: LocalServer, small_template: str) -> Iterator[TestDatabase]:
+    """The small organization, for all tests of a module."""
+    with clone(postgres, small_template) as database:
+        yield database
+
+
 @pytest_asyncio.fixture
 async def api(clinic: TestDatabase, clock: TestClock) -> AsyncIterator[ManagementClient]:
     """The API that the console speaks to."""

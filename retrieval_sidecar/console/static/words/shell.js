@@ -5,6 +5,7 @@ export const SHELL = {
   "menu": { en: "Menu", ar: "القائمة" },
   "nav.label": { en: "Pages", ar: "الصفحات" },
   "nav.agents": { en: "Agents", ar: "الوكلاء" },
+  "nav.calls": { en: "Calls", ar: "المكالمات" },
   "nav.reference": { en: "API reference", ar: "مرجع الواجهة" },
   "language": { en: "Language", ar: "اللغة" },
   "loading": { en: "Loading…", ar: "جارٍ التحميل…" },
