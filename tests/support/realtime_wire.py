@@ -13,7 +13,7 @@ from pydantic import TypeAdapter
 
 from demo.audio import Samples
 
-_EVENTS: Final[TypeAdapter[Any]] = TypeAdapter(RealtimeServerEvent)
+EVENTS: Final[TypeAdapter[Any]] = TypeAdapter(RealtimeServerEvent)
 _PATIENCE_S: Final = 30.0
 _CHUNK: Final = 4800
 Event = dict[str, Any]
@@ -64,7 +64,7 @@ class WireClient:
         """Take in what comes, until the connection ends."""
         async for message in self.socket:
             event = message.json()
-            _EVENTS.validate_python(event)
+            EVENTS.validate_python(event)
             async with self._news:
                 self.events.append(event)
                 self._news.notify_all()

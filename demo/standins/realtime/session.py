@@ -186,8 +186,8 @@ class Session:
             text = await self._model.hear(samples)
             entry.update(text=text, audio_seconds=round(len(samples) / RATE, 3))
         item["content"][0]["transcript"] = text
-        if self._settings["audio"]["input"]["transcription"]:
-            await self._transcribed(item["id"], text, len(samples) / RATE)
+        if self._settings["audio"]["input"]["transcription"]:  # which a model of its own writes, beside the answer
+            self._start(self._transcribed(item["id"], text, len(samples) / RATE))
         return text
 
     async def _transcribed(self, item_id: str, text: str, seconds: float) -> None:
