@@ -118,6 +118,8 @@ class Conversation:
             return
         by_caller = message.role == "user"
         text = storable(message.text_content or "")
+        if by_caller and not text.strip():
+            return  # a cough, which a realtime model was given as a turn
         self._turn_of(by_caller=by_caller)
         if not by_caller:
             self._judge.agent_said(text)

@@ -74,6 +74,18 @@ async def test_the_callers_words_go_along_with_a_search_if_they_are_known_and_ne
     assert [request.utterance for request in sidecar.searches] == [ASKED, None]
 
 
+async def test_a_cough_is_answered_and_is_no_turn_of_the_callers_on_the_timeline(
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
+) -> None:
+    line, llm = SpokenLine(), ScriptedLLM(Say("Pardon?"))
+    async with fake_call(monkeypatch, sidecar, llm, line=line) as call:
+        await call.answer()
+        await line.hears_whole(GREETING)
+        await line.says("")
+        await line.hears_whole("Pardon?")
+    assert [event.role for event in sidecar.timeline if event.type == "turn"] == ["agent", "agent"]
+
+
 async def test_searching_ahead_is_left_alone_where_words_come_too_late_for_it(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
