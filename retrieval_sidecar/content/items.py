@@ -156,17 +156,24 @@ async def find_item(connection: Connection, organization_id: UUID, item_id: UUID
 
 
 async def list_items(
-    connection: Connection, organization_id: UUID, filters: Mapping[str, Any], *, after: int, limit: int
+    connection: Connection,
+    organization_id: UUID,
+    filters: Mapping[str, Any],
+    *,
+    member_id: UUID | None = None,
+    after: int,
+    limit: int,
 ) -> list[Item]:
-    """Items of the organization's own bases in the order they came, those after an item's key; without contents.
+    """Items in the order they came, those after an item's key; without contents.
 
     Args:
+        member_id: who asks; items of a base that is not for agents are there for its owner, a team's for its members.
         filters: what all of them must be, by the names of the statements: of_base, of_source, in_folder, with_status,
             with_visibility, in_language, for_segment.
     """
     # Put together of what is asked for: one plan for all would have no index.
     parts = sql.SQL(" ").join(sql.SQL(_SQL[name]) for name in filters)
-    parameters = {"organization_id": organization_id, "after": after, "limit": limit}
+    parameters = {"organization_id": organization_id, "member_id": member_id, "after": after, "limit": limit}
     cursor = await connection.execute(sql.SQL(_SQL["list"]).format(filters=parts), parameters | dict(filters))
     return [_item(row) async for row in cursor]
 

@@ -32,11 +32,14 @@ select /*include columns*/, i.content /*include tables*/
 where i.organization_id = %(organization_id)s and i.item_id = %(item_id)s and i.deleted_at is null;
 
 -- name: list
--- Those of a team's or a person's base are theirs. `filters` are of the fragments below: each has an index to itself, or is
+-- Those of a team's or a person's base are theirs until they publish it. `filters` are of the fragments below: each has an index to itself, or is
 -- looked at in the order of the list.
 select /*include columns*/, null as content /*include tables*/
 where i.organization_id = %(organization_id)s and i.item_key > %(after)s and i.deleted_at is null
-    and b.owner_type = 'organization' {filters}
+    and (b.for_agents or exists (
+        select from base_owner o
+        where o.organization_id = b.organization_id and o.base_id = b.base_id and o.member_id = %(member_id)s
+    )) {filters}
 order by i.item_key
 limit %(limit)s;
 

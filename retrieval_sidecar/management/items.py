@@ -35,13 +35,14 @@ from retrieval_sidecar.management.indexing import Indexing
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.management.pages import is_key, read_page
 from retrieval_sidecar.management.preconditions import etag_header, read_etag
-from retrieval_sidecar.management.reach import require_base
+from retrieval_sidecar.management.reach import Reach, require_base, require_own_base
 from retrieval_sidecar.management.transactions import READ_S, Transactions, deadline_in
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sources.limits import SourceLimits
 
 _FILTERS = ("kb_id", "source_id", "folder_key", "status", "visibility", "language", "segment")
 _LONGEST_KEY = 200
+_NAMING = ("title", "source_url", "folder_key", "content_sha256")
 
 
 class ItemHandlers:
@@ -68,7 +69,12 @@ class ItemHandlers:
 
         async def listed(connection: Connection) -> list[Item]:
             return await list_items(
-                connection, caller.organization_id, filters, after=asked.after or 0, limit=asked.wanted
+                connection,
+                caller.organization_id,
+                filters,
+                member_id=caller.member_id,
+                after=asked.after or 0,
+                limit=asked.wanted,
             )
 
         page = asked.of(await self._transactions.read(listed), lambda item: item.item_key)
@@ -82,13 +88,13 @@ class ItemHandlers:
         async def create(connection: Connection) -> tuple[Item, Change]:
             async with change(connection, caller.organization_id):
                 try:
-                    await require_base(connection, caller, body.kb_id)
+                    reach = await require_own_base(connection, caller, body.kb_id)
                 except NotFound:
                     raise InvalidRequest.of("kb_id", "must be a knowledge base of this organization") from None
                 item = await create_item(
                     connection, caller.organization_id, body.kb_id, wanted, self._limits, created_by=caller.actor
                 )
-            return item, Change("create", "knowledge_item", item.item_id, after=item.as_record())
+            return item, Change("create", "knowledge_item", item.item_id, after=_known(item, reach))
 
         item = await self._transactions.change(caller, create)
         await self._indexing.request(caller)
@@ -99,7 +105,9 @@ class ItemHandlers:
         refuse_parameters(request)
 
         async def found(connection: Connection) -> Item:
-            return await _reachable(connection, caller, item_id)
+            item = await find_item(connection, caller.organization_id, item_id)
+            await require_base(connection, caller, item.base_id)
+            return item
 
         return _answer(await self._transactions.read(found))
 
@@ -113,11 +121,11 @@ class ItemHandlers:
 
         async def update(connection: Connection) -> tuple[Item, Change]:
             async with change(connection, caller.organization_id):
-                await _reachable(connection, caller, item_id)
+                reach = await _require_own(connection, caller, item_id)
                 before, after = await update_item(
                     connection, caller.organization_id, item_id, wanted, self._limits, etag=etag
                 )
-            was, now = differences(before.as_record(), after.as_record())
+            was, now = differences(_known(before, reach), _known(after, reach))
             return after, Change("update", "knowledge_item", item_id, before=was, after=now)
 
         item = await self._transactions.change(caller, update)
@@ -132,19 +140,24 @@ class ItemHandlers:
 
         async def delete(connection: Connection) -> tuple[None, Change]:
             async with change(connection, caller.organization_id):
-                await _reachable(connection, caller, item_id)
+                reach = await _require_own(connection, caller, item_id)
                 item = await delete_item(connection, caller.organization_id, item_id, etag=etag)
-            return None, Change("delete", "knowledge_item", item_id, before=item.as_record())
+            return None, Change("delete", "knowledge_item", item_id, before=_known(item, reach))
 
         await self._transactions.change(caller, delete)
         return web.Response(status=204)
 
 
-async def _reachable(connection: Connection, caller: Caller, item_id: UUID) -> Item:
-    """The item. Raises NotFound where the caller can reach no such one."""
+async def _require_own(connection: Connection, caller: Caller, item_id: UUID) -> Reach:
+    """What the item's base is to the caller. Raises NotFound, and OwnersOnly where it is others'."""
     item = await find_item(connection, caller.organization_id, item_id)
-    await require_base(connection, caller, item.base_id)
-    return item
+    return await require_own_base(connection, caller, item.base_id)
+
+
+def _known(item: Item, reach: Reach) -> dict[str, Any]:
+    """What the audit log keeps of an item; no name where not all who read the log can see the item."""
+    record = item.as_record()
+    return record if reach.for_all else {name: each for name, each in record.items() if name not in _NAMING}
 
 
 def _fields(body: KnowledgeItemRequest | KnowledgeItemChange) -> ItemFields:

@@ -7,21 +7,21 @@ select directory_id from instruction_directory
 where organization_id = %(organization_id)s and directory_id = any(%(asked)s);
 
 -- name: owned_items
--- Not those in a base of a team or a person, which no agent ever searches.
+-- Not those in a base that a team or a person has to themselves, which no agent searches.
 select i.item_id from knowledge_item i
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
 where i.organization_id = %(organization_id)s and i.item_id = any(%(asked)s) and i.deleted_at is null
-    and b.owner_type = 'organization';
+    and b.for_agents;
 
 -- name: owned_folders
--- One in which something of the organization's own bases stands: of others the name may say too much.
+-- One in which something stands that is for agents: of others the name may say too much.
 select f.folder_key from folder f
 where f.organization_id = %(organization_id)s and f.folder_key = any(%(asked)s) and /*include is_shown*/;
 
 -- name: owned_bases
 select base_id from knowledge_base
-where organization_id = %(organization_id)s and base_id = any(%(asked)s) and owner_type = 'organization';
+where organization_id = %(organization_id)s and base_id = any(%(asked)s) and for_agents;
 
 -- name: clear_instructions
 delete from agent_instruction where organization_id = %(organization_id)s and agent_id = %(agent_id)s;
@@ -93,7 +93,7 @@ select a.agent_id, a.name, a.language, a.region_code, a.instruction_scope_mode, 
         where r.organization_id = a.organization_id and r.agent_id = a.agent_id order by 1 limit 100
     ) as numbers
 from phone_agent a
-where a.organization_id = %(organization_id)s
+where a.organization_id = %(organization_id)s and a.deleted_at is null
 
 -- name: list_agents
 /*include agents*/ and (left(a.name, 200), a.agent_id) > (%(after_name)s, %(after_id)s)
@@ -108,7 +108,7 @@ exists (
     select from knowledge_item i
     join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
     join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-    where i.organization_id = f.organization_id and i.folder_id = f.folder_id and b.owner_type = 'organization'
+    where i.organization_id = f.organization_id and i.folder_id = f.folder_id and b.for_agents
 )
 
 -- name: selectable
@@ -122,7 +122,7 @@ select 'base:' || b.base_id as key, b.name, null::integer as folder_id, b.base_i
         where x.organization_id = b.organization_id and x.agent_id = %(agent_id)s and x.base_id = b.base_id
     ) as is_selected
 from knowledge_base b
-where b.organization_id = %(organization_id)s and b.owner_type = 'organization'
+where b.organization_id = %(organization_id)s and b.for_agents
 
 -- name: shown_folders
 -- Folders with something in them.
@@ -139,7 +139,7 @@ select i.folder_id, s.base_id from agent_item x
 join knowledge_item i on i.organization_id = x.organization_id and i.item_id = x.item_id
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-where x.organization_id = %(organization_id)s and x.agent_id = %(agent_id)s and b.owner_type = 'organization'
+where x.organization_id = %(organization_id)s and x.agent_id = %(agent_id)s and b.for_agents
     and /*include selectable*/
 
 -- name: counted
@@ -157,7 +157,7 @@ select p.key, p.name, case when p.folder_id is null then (
         select count(*) from knowledge_item i
         join source s on s.organization_id = %(organization_id)s and s.source_id = i.source_id
         join knowledge_base b on b.organization_id = %(organization_id)s and b.base_id = s.base_id
-        where i.organization_id = %(organization_id)s and i.folder_id = p.folder_id and b.owner_type = 'organization'
+        where i.organization_id = %(organization_id)s and i.folder_id = p.folder_id and b.for_agents
             and /*include selectable*/
     ) end as items, p.is_selected, p.selected
 from page p
@@ -211,7 +211,7 @@ join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s
 where i.organization_id = %(organization_id)s and i.item_key > %(after)s and i.folder_id = (
         select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(folder_key)s
     )
-    and b.owner_type = 'organization' and /*include selectable*/
+    and b.for_agents and /*include selectable*/
 order by i.item_key
 limit %(limit)s;
 
@@ -259,5 +259,6 @@ limit %(limit)s;
 -- name: list_instructions
 select n.instruction_key, n.instruction_id, n.title, n.directory_id, n.status from instruction n
 where n.organization_id = %(organization_id)s and n.instruction_key > %(after)s and n.deleted_at is null
+    and (%(directory_id)s::uuid is null or n.directory_id = %(directory_id)s)
 order by n.instruction_key
 limit %(limit)s;
