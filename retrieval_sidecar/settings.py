@@ -108,7 +108,17 @@ class Settings(SecretFileSettings):
     max_sources: int = Field(default=50, ge=0, description="Sources of a knowledge base.")
     max_agent_bases: int = Field(default=10, ge=0, description="Knowledge bases that an agent may select.")
     max_passages: int = Field(default=3_000, ge=1, description="Passages of a file, a web page or a pasted text.")
-    max_pasted_characters: int = Field(default=500_000, ge=1, description="Of a pasted text.")
+    max_pasted_characters: int = Field(
+        default=500_000, ge=1, description="Of a pasted text, and of an item that is written by hand."
+    )
+    max_written_items: int = Field(default=3_000, ge=0, description="Items of a knowledge base, written by hand.")
+    max_instructions: int = Field(default=5_000, ge=0, description="Instructions of an organization.")
+    max_directories: int = Field(default=1_000, ge=0, description="Directories of an organization's instructions.")
+    max_dynamic_characters: int = Field(
+        default=30_000,
+        ge=0,
+        description="Of all published dynamic instructions together, which are appended to each call's prompt.",
+    )
     max_import_bytes: ByteSize = Field(
         default=ByteSize(1024 * _MB), ge=1, description="Of a JSONL file; a plain number, or with a unit: 500MiB."
     )
