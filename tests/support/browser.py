@@ -26,7 +26,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 # What axe holds pages against: WCAG 2.2 A and AA, and its own advice on good practice.
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # On a machine that is busy with other tests a page is slow and still right.
-expect.set_options(timeout=6_000)
+expect.set_options(timeout=30_000)
 
 
 @dataclass
@@ -118,7 +118,7 @@ async def operator(
                 f"{api.url}/api/v1/session", headers={"X-API-Key": api.key, "Origin": api.url}
             )
             assert opened.status == 201, await opened.text()
-        context.set_default_timeout(6_000)
+        context.set_default_timeout(30_000)
         page = await context.new_page()
         somebody = Operator(page, api)
 

@@ -26,11 +26,6 @@ export function find(hash) {
   return undefined;
 }
 
-/** Go to a page, as a link to it would. */
-export function go(path) {
-  location.hash = path;
-}
-
 /** Change the query of the address of the page that is shown, without showing it again. */
 export function remember(query) {
   const [path] = location.hash.split("?");

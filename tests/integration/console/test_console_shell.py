@@ -54,6 +54,20 @@ async def test_signing_in_by_the_keyboard_leads_to_where_one_wanted(browser: Bro
         await expect(page.get_by_label("API key")).to_be_focused()
 
 
+async def test_who_could_not_be_signed_out_is_told_so(somebody: Operator) -> None:
+    page = somebody.page
+    await somebody.open("/agents")
+    await page.route("**/api/v1/session", lambda route: route.abort())
+    await page.get_by_role("button", name="Sign out").click()
+    dialog = page.get_by_role("dialog", name="You are still signed in")
+    await expect(dialog).to_contain_text("Check your connection")
+    await page.unroute("**/api/v1/session")
+    await page.keyboard.press("Escape")
+    await expect(dialog).to_have_count(0)
+    await page.get_by_role("button", name="Sign out").click()
+    await expect(page.get_by_label("API key")).to_be_focused()
+
+
 async def test_a_key_that_does_not_hold_says_what_may_be_wrong(browser: Browser, api: ManagementClient) -> None:
     async with operator(browser, api, is_signed_in=False) as somebody:
         page, alert = somebody.page, somebody.page.get_by_role("alert")
