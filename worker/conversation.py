@@ -142,13 +142,12 @@ class Conversation:
 
     def _latency(self, message: ChatMessage) -> float | None:
         """Seconds from the end of the caller's speech to the sound of an answer."""
-        latency, began = message.metrics.get("e2e_latency"), message.metrics.get("started_speaking_at")
-        ended = self._deps.caller.ended_at
-        # LiveKit does not know it of a realtime model's answer that comes after a "one moment"
-        if latency is None and self._unanswered and began and ended:
-            latency = began - ended
-        self._unanswered = False
-        return latency
+        if not self._words_come_late:
+            return message.metrics.get("e2e_latency")
+        # LiveKit has no figure for a realtime model's answer after a "one moment", which has its time by this clock
+        began, ended = message.metrics.get("started_speaking_at"), self._deps.caller.ended_at
+        answers, self._unanswered = self._unanswered, False
+        return began - ended if answers and began and ended else None
 
     def _on_speech(self, event: SpeechCreatedEvent) -> None:
         if event.source == "generate_reply":
