@@ -18,7 +18,11 @@ def judge(run: Run, heard: Heard, expected: Expected, allowed: Collection[str] |
             the case has no such list.
     """
     run.check("searched", bool(heard.statuses), f"{len(heard.statuses)} searches")
-    run.check("time", max(heard.ms, default=0.0) < SEARCH_LIMIT_MS, f"the slowest search took {max(heard.ms, default=0):.0f} ms")
+    run.check(
+        "time",
+        max(heard.ms, default=0.0) < SEARCH_LIMIT_MS,
+        f"the slowest search took {max(heard.ms, default=0):.0f} ms",
+    )
     if allowed is not None:
         outside = [name for name in heard.found if name not in allowed]
         run.check("scope", not outside, f"outside of what may be told: {', '.join(outside) or 'nothing'}")

@@ -48,7 +48,7 @@ async def loaded(
     items: Sequence[dict[str, Any]],
     embedder: Embedder,
     *,
-    calibrated: bool = False,
+    calibrated: bool = True,
 ) -> Knowledge:
     """Load an organization through the product's own loading, and calibrate it by its corpus as an operator would."""
     organization_id = UUID(organization["organization"]["id"])

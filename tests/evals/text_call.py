@@ -92,7 +92,12 @@ class TextCall:
             if isinstance(event, SearchEvent):
                 heard.statuses.append(event.outcome)
                 heard.ms.append(round(event.ms, 1))
-        found = [each["id"] for output in heard.tool_outputs if isinstance(output, dict) for each in output.get("results", ())]
+        found = [
+            each["id"]
+            for output in heard.tool_outputs
+            if isinstance(output, dict)
+            for each in output.get("results", ())
+        ]
         heard.ids = list(dict.fromkeys(found))
         heard.found = [self.names.get(id_, f"unknown {id_}") for id_ in heard.ids]
         return heard
@@ -115,7 +120,9 @@ def messages_of(chat_ctx: ChatContext) -> list[Message]:
     messages = []
     for item in chat_ctx.items:
         if item.type == "message" and item.role in {"user", "assistant"}:
-            messages.append(Message(role="user" if item.role == "user" else "assistant", content=item.text_content or ""))
+            messages.append(
+                Message(role="user" if item.role == "user" else "assistant", content=item.text_content or "")
+            )
         elif item.type == "function_call_output":
             messages.append(Message(role="tool", content=item.output))
     return messages

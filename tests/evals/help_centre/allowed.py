@@ -28,7 +28,12 @@ def _tellable(item: Item, segments: set[str]) -> bool:
     # Each window of the help centre lies wholly before or wholly after any day on which this is run.
     has_begun, has_ended = "valid_from" not in item, "valid_until" in item
     for_all = not item.get("segments")
-    return item["status"] == "published" and has_begun and not has_ended and (for_all or bool(segments & {*item["segments"]}))
+    return (
+        item["status"] == "published"
+        and has_begun
+        and not has_ended
+        and (for_all or bool(segments & {*item["segments"]}))
+    )
 
 
 def _selected(item: Item, scope: dict[str, Any] | None) -> bool:

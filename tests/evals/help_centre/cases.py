@@ -188,9 +188,15 @@ def _selected_knowledge() -> Iterator[Case]:
         Expected(found=frozenset({"A well-known guest is in the house"})),
         called=SELECTED_KNOWLEDGE,
     )
-    for number, say in enumerate(("what is the rule on overtime", "waiter code at Alder Row", "do you deliver by drone")):
+    for number, say in enumerate(
+        ("what is the rule on overtime", "waiter code at Alder Row", "do you deliver by drone")
+    ):
         yield _one(
-            f"selected/nothing-left-{number}", "selected", say, Expected(status=("restricted_empty",)), called=NOTHING_LEFT
+            f"selected/nothing-left-{number}",
+            "selected",
+            say,
+            Expected(status=("restricted_empty",)),
+            called=NOTHING_LEFT,
         )
 
 
@@ -203,9 +209,7 @@ def _segments() -> Iterator[Case]:
             f"segment/{slug(topic)}-partner", "segment", say, Expected(found=frozenset({secret})), caller=PARTNER
         )
         for who, caller in (("employee", EMPLOYEE), ("anonymous", None)):
-            expected = Expected(
-                found=frozenset({open_}), never=frozenset({secret}), never_say=(_code(secret),)
-            )
+            expected = Expected(found=frozenset({open_}), never=frozenset({secret}), never_say=(_code(secret),))
             yield _one(f"segment/{slug(topic)}-{who}", "segment", say, expected, caller=caller)
 
 

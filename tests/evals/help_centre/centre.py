@@ -123,7 +123,13 @@ def _item(external_id: str, title: str, content: str, **more: Any) -> Item:
 
 
 # By the fact that is asked for most, so that a code tells what it is of.
-_PREFIXES: Final = {"waiter-code": "WT", "override-code": "MG", "void-code": "VD", "delivery-door": "DR", "serial": "SN"}
+_PREFIXES: Final = {
+    "waiter-code": "WT",
+    "override-code": "MG",
+    "void-code": "VD",
+    "delivery-door": "DR",
+    "serial": "SN",
+}
 
 
 def _branches(draw: _Draw) -> Iterator[Item]:

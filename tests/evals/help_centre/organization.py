@@ -101,7 +101,11 @@ def organization() -> dict[str, Any]:
             _agent(5, "one folder", ONE_FOLDER, instruction_scope={}, knowledge_scope={"folders": [FOLDER]}),
             _agent(6, "a tenth", TENTH, instruction_scope={}, knowledge_scope={"folders": list(TENTH_FOLDERS)}),
             _agent(
-                7, "nothing left", NOTHING_LEFT, instruction_scope={}, knowledge_scope={"items": ["policy:overtime:draft"]}
+                7,
+                "nothing left",
+                NOTHING_LEFT,
+                instruction_scope={},
+                knowledge_scope={"items": ["policy:overtime:draft"]},
             ),
         ],
     }
