@@ -41,7 +41,7 @@ def _ids(run: Run, heard: Heard, expected: Expected) -> bool:
         is_there = bool(expected.found & set(heard.found))
         right &= run.check("ids", is_there, f"{' or '.join(sorted(expected.found))} should be among: {_listed(heard)}")
     if told := expected.never & set(heard.found):
-        right = run.check("ids", False, f"must never be found: {', '.join(sorted(told))}")
+        right = run.check("ids", not told, f"must never be found: {', '.join(sorted(told))}")
     return right
 
 

@@ -179,9 +179,12 @@ async def text_call(
             handoff=Handoff(bootstrap.agent.handoff_number, transfer, timeline.add),
         )
         prompt = compose(bootstrap, spoken, can_transfer=deps.handoff.possible)
-        llm = RuledLLM(lambda chat_ctx: (rule or call.follow)(chat_ctx))
+
+        def decide(chat_ctx: ChatContext) -> Step:
+            return (rule or call.follow)(chat_ctx)
+
         # The settings of `open_session`, as far as they are not about sound.
-        async with AgentSession(llm=llm, vad=None, userdata=deps, max_tool_steps=3, user_away_timeout=None) as session:
+        async with AgentSession(llm=RuledLLM(decide), vad=None, userdata=deps, max_tool_steps=3, user_away_timeout=None) as session:
             endings: list[Ending] = []
             conversation = Conversation(session, deps, _SILENCE_S, endings.append, prompt)
             agent = PhoneAgent(

@@ -1,1 +1,8 @@
 """The benches, in the order in which they are run."""
+
+from typing import Final
+
+from tests.evals.bench import Bench
+from tests.evals.benches import help_centre, real_questions
+
+BENCHES: Final[tuple[Bench, ...]] = (help_centre.BENCH, real_questions.BENCH)

@@ -1,7 +1,7 @@
 """A help centre of exactly 3,143 items, the same each time: an invented chain of restaurants and its tills.
 
-It is made to be hard to search: forty branches tell the same twenty-four things, fifteen devices have the same thirty-two
-faults, rules stand in an old, a present and a drafted version. Each code is there once.
+It is made to be hard to search: forty branches tell the same twenty-four things, fifteen devices have the same
+thirty-two faults, rules stand in an old, a present and a drafted version. Each code is there once.
 """
 
 from collections.abc import Iterator, Mapping, Sequence

@@ -56,15 +56,15 @@ def organization() -> dict[str, Any]:
                 "short-drawer",
                 "drawers",
                 "A drawer is short after the shift",
-                "If a caller reports that money is missing in the drawer after a shift, ask for the branch and the amount,"
-                " and tell them that two people count again before anything is booked.",
+                "If a caller reports that money is missing in the drawer after a shift, ask for the branch and the"
+                " amount, and tell them that two people count again before anything is booked.",
             ),
             _instruction(
                 "fake-note",
                 "cash",
                 "A banknote looks forged",
-                "If a caller suspects a forged banknote, tell them to keep it apart, not to give it back to the guest, and"
-                " to call the manager on duty.",
+                "If a caller suspects a forged banknote, tell them to keep it apart, not to give it back to the guest,"
+                " and to call the manager on duty.",
             ),
             _instruction(
                 "angry-guest",
@@ -77,7 +77,8 @@ def organization() -> dict[str, Any]:
                 "famous-guest",
                 "guests",
                 "A well-known guest is in the house",
-                "If a well-known guest has come, no photographs are taken, and nobody tells the press that they are here.",
+                "If a well-known guest has come, no photographs are taken, and nobody tells the press that they"
+                " are here.",
             ),
             _instruction("tone", "guests", "Tone", "Speak calmly and name the branch in each answer.", dynamic=True),
             _instruction(
