@@ -13,7 +13,7 @@ from uuid import UUID
 
 from demo.processes import answers, running
 from retrieval_sidecar.calibration.run import calibrate
-from retrieval_sidecar.embeddings import Embedder
+from retrieval_sidecar.embeddings import Embedder, Embedders
 from tests.support.database import TestDatabase
 from tests.support.sidecar import connected, load, token_for
 
@@ -46,7 +46,7 @@ async def loaded(
     database: TestDatabase,
     organization: dict[str, Any],
     items: Sequence[dict[str, Any]],
-    embedder: Embedder,
+    embedder: Embedder | Embedders,
     *,
     calibrated: bool = True,
 ) -> Knowledge:
