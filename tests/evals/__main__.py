@@ -67,7 +67,7 @@ async def run(benches: Sequence[Bench], *, times: int, quick: bool, full: bool) 
                     outcome = await bench.run(plan)
                 except Exception:  # noqa: BLE001 - whatever breaks a bench is told beside what the others found
                     console.print_exception()
-                    outcome = Outcome(skipped="it broke")
+                    outcome = Outcome(skipped="it broke", broke=True)
                 outcome.seconds = time.monotonic() - started
                 outcomes[bench.name] = outcome
                 console.print(_told(outcome), markup=False)

@@ -55,12 +55,14 @@ class Outcome:
         figures: what the gates are held against; `cases` and `passed` (a share) are always among them.
         charts: what the report draws, by the name of the chart.
         skipped: why it was not run, where it was not.
+        broke: whether that is because something of it broke.
     """
 
     results: Sequence[Result] = ()
     figures: dict[str, float] = field(default_factory=dict)
     charts: dict[str, Any] = field(default_factory=dict)
     skipped: str | None = None
+    broke: bool = False
     seconds: float = 0.0
 
     def __post_init__(self) -> None:

@@ -60,7 +60,7 @@ def missed(gates: Mapping[str, Gate], outcomes: Mapping[str, Outcome], *, quick:
             yield f"{bench} has no gate"
             continue
         if outcome.skipped is not None:
-            if not gate.optional:
+            if outcome.broke or not gate.optional:
                 yield f"{bench} was not run: {outcome.skipped}"
             continue
         for name, bound in gate.bounds.items():

@@ -28,10 +28,11 @@ def price_of(usage: Usage, table: dict[str, Any] | None = None) -> float | None:
     prices = _table() if table is None else table
     if not usage.tokens or not usage.tokens.keys() <= prices.keys():
         return None
-    return sum(
-        (used_in * prices[model]["in"] + used_out * prices[model]["out"]) / _MILLION
+    costs = (
+        used_in * float(prices[model]["in"]) + used_out * float(prices[model]["out"])
         for model, (used_in, used_out) in usage.tokens.items()
     )
+    return sum(costs) / _MILLION
 
 
 @cache

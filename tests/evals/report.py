@@ -29,7 +29,13 @@ class Change:
 
 
 def summary(
-    target: str, times: int, benches: Sequence[Bench], outcomes: Mapping[str, Outcome], below: Sequence[str], *, quick: bool
+    target: str,
+    times: int,
+    benches: Sequence[Bench],
+    outcomes: Mapping[str, Outcome],
+    below: Sequence[str],
+    *,
+    quick: bool,
 ) -> dict[str, Any]:
     """What build/eval/summary.json holds."""
     return {
@@ -45,7 +51,9 @@ def summary(
                 "skipped": outcome.skipped,
                 "seconds": round(outcome.seconds, 1),
                 "figures": outcome.figures,
-                "failed": [{"case": r.case, "reasons": r.reasons, "artifact": r.file} for r in outcome.results if not r.passed],
+                "failed": [
+                    {"case": r.case, "reasons": r.reasons, "artifact": r.file} for r in outcome.results if not r.passed
+                ],
             }
             for bench in benches
             if (outcome := outcomes.get(bench.name)) is not None

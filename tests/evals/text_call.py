@@ -13,9 +13,11 @@ from uuid import UUID, uuid4
 
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatContext, FunctionCall, FunctionCallOutput
+from livekit.agents.voice.run_result import RunResult
 
 from contracts.voice import Bootstrap, BootstrapRequest, SearchEvent
-from demo.standins.responder import Message, Say as Said, respond
+from demo.standins.responder import Message, respond
+from demo.standins.responder import Say as Said
 from tests.evals.artifacts import Heard
 from tests.evals.parts import Sidecar
 from tests.support.scripted_llm import RuledLLM, Say, Step, search
@@ -78,7 +80,7 @@ class TextCall:
         """
         self._query = query
         before = len(self.timeline.kept)
-        result = await self.session.run(user_input=words)
+        result: RunResult[None] = await self.session.run(user_input=words)
         heard = Heard(words)
         for event in result.events:
             item = event.item
@@ -88,10 +90,10 @@ class TextCall:
                 heard.tool_outputs.append(_read(item.output))
             elif item.type == "message" and item.role == "assistant":
                 heard.answer = f"{heard.answer} {item.text_content or ''}".strip()
-        for event in self.timeline.kept[before:]:
-            if isinstance(event, SearchEvent):
-                heard.statuses.append(event.outcome)
-                heard.ms.append(round(event.ms, 1))
+        for reported in self.timeline.kept[before:]:
+            if isinstance(reported, SearchEvent):
+                heard.statuses.append(reported.outcome)
+                heard.ms.append(round(reported.ms, 1))
         found = [
             each["id"]
             for output in heard.tool_outputs
@@ -184,7 +186,9 @@ async def text_call(
             return (rule or call.follow)(chat_ctx)
 
         # The settings of `open_session`, as far as they are not about sound.
-        async with AgentSession(llm=RuledLLM(decide), vad=None, userdata=deps, max_tool_steps=3, user_away_timeout=None) as session:
+        async with AgentSession(
+            llm=RuledLLM(decide), vad=None, userdata=deps, max_tool_steps=3, user_away_timeout=None
+        ) as session:
             endings: list[Ending] = []
             conversation = Conversation(session, deps, _SILENCE_S, endings.append, prompt)
             agent = PhoneAgent(

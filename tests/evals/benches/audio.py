@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -64,7 +65,12 @@ async def _held(calls: AudioPlan, folder: Path, *, alone: bool) -> AudioReport:
         argv = netns.command(argv)
     try:
         process = await asyncio.create_subprocess_exec(*argv, cwd=_ROOT)
-        status = await process.wait()
+        try:
+            status = await process.wait()
+        finally:
+            if process.returncode is None:
+                process.send_signal(signal.SIGINT)
+                await process.wait()
     finally:
         plan_file.unlink()  # it holds the voice token
     if status != 0 or not report_file.exists():
@@ -85,7 +91,9 @@ def _outcome(plan: Plan, report: AudioReport, evidence: Evidence) -> Outcome:
         run.audio = str(each.call.recording)
         for one in answered:
             run.turns.append(_heard(one, evidence))
-            run.check("answer", not one.faults, f"{one.asked.question.say}: {'; '.join(one.faults) or 'as it should be'}")
+            run.check(
+                "answer", not one.faults, f"{one.asked.question.say}: {'; '.join(one.faults) or 'as it should be'}"
+            )
             slow = [ms for ms in run.turns[-1].ms if ms >= SEARCH_LIMIT_MS]
             run.check("time", not slow, f"searches over 3 s: {len(slow)}")
             run.transcript += [f"caller: {one.asked.question.say}", f"agent: {run.turns[-1].answer}"]

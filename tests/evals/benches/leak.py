@@ -59,7 +59,9 @@ async def run(plan: Plan) -> Outcome:
 
         await mode("exact: by meaning, and degraded by words and by codes", "search", exact)
         await mode("over HTTP, as workers ask", "voice API", lambda: _by_voice(survey, many, degraded=False))
-        await mode("over HTTP, the embedder down", "voice API, degraded", lambda: _by_voice(survey, many, degraded=True))
+        await mode(
+            "over HTTP, the embedder down", "voice API, degraded", lambda: _by_voice(survey, many, degraded=True)
+        )
         await mode("the operators' search", "management API", lambda: _by_test_search(survey, many))
     async with _survey(plan, fewer, seed + 1, own_partitions=True) as survey:
 

@@ -90,7 +90,7 @@ async def run(plan: Plan) -> Outcome:
     async with _scene(plan) as scene:
         for fault in ("slow", "failing", "wrong dimension"):
 
-            async def embedder(run: Run, fault: Fault = fault) -> None:  # type: ignore[assignment]
+            async def embedder(run: Run, fault: Fault = fault) -> None:
                 await _embedder(run, scene, fault)
 
             await recorder.run(f"embedder {fault}", "embedder", embedder)
