@@ -8,12 +8,11 @@ import json
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, TypeAlias
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 from uuid import UUID, uuid4
 
 from livekit.agents import AgentSession
 from livekit.agents.llm import ChatContext, FunctionCall, FunctionCallOutput
-from livekit.agents.voice.run_result import RunResult
 
 from contracts.voice import Bootstrap, BootstrapRequest, SearchEvent
 from demo.standins.responder import Message, respond
@@ -30,6 +29,9 @@ from worker.search_knowledge import get_knowledge_tools
 from worker.sidecar_client import Event, SessionIds, SidecarClient
 from worker.timeline import Timeline
 from worker.transfer_to_person import get_handoff_tools
+
+if TYPE_CHECKING:
+    from livekit.agents.voice.run_result import RunResult
 
 _OPEN_S: Final = 10.0
 _REPLY_S: Final = 10.0  # a model's time to its first word; the machine may be busy with other things
