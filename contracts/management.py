@@ -546,6 +546,41 @@ class AuditPage(ContractModel):
     ] = None
 
 
+class OrganizationReference(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+
+
+class KeyReference(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    name: str
+
+
+class ConsoleSession(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    organization: OrganizationReference
+    key: KeyReference
+    permissions: Annotated[
+        list[Literal["agents.view", "agents.edit", "admin"]],
+        Field(description="What it may do; those that others include are among it."),
+    ]
+    csrf_token: Annotated[
+        str | None, Field(description="To be sent as `X-CSRF-Token` with changes; absent of a key.")
+    ] = None
+    ends_at: Annotated[
+        AwareDatetime | None,
+        Field(description="When it ends whatever is asked with it; absent of a key."),
+    ] = None
+
+
 class Liveness(ContractModel):
     model_config = ConfigDict(
         extra="forbid",

@@ -4,6 +4,7 @@
     ├── InvalidRequest        the request does not fit the contract; names each field        400
     ├── Unauthorized          no token or key, or one that no longer holds                   401
     ├── Forbidden             the key has not the permission that this needs                 403
+    ├── CrossSite             a browser's session, but not from the console's own page       403
     ├── NotFound              nothing of that identity within reach; never says more         404
     ├── Conflict              what is there does not allow it; names the field               409
     │   └── LimitReached      there are as many already as are allowed; names the setting    409
@@ -60,6 +61,13 @@ class Unauthorized(SidecarError):
 class Forbidden(SidecarError):
     def __init__(self, permission: str) -> None:
         super().__init__(f"This needs the permission {permission}, which the API key has not.")
+
+
+class CrossSite(SidecarError):
+    """A change with a browser's session that does not show that the console's own page asks for it."""
+
+    def __init__(self) -> None:
+        super().__init__("This does not come from the console's own page. Load the console again, and do it there.")
 
 
 class NotFound(SidecarError):

@@ -133,6 +133,12 @@ class Settings(SecretFileSettings):
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )
+    console_idle_minutes: int = Field(
+        default=60, ge=1, description="Without a request for so long a browser has to sign in to the console again."
+    )
+    console_session_hours: int = Field(
+        default=12, ge=1, description="After so long it has to in any case; with its API key a session ends at once."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @classmethod

@@ -1,6 +1,8 @@
 """What handlers read from a request, each part checked against the contract."""
 
+import re
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from typing import TypeVar
 from uuid import UUID
 
@@ -15,6 +17,8 @@ from retrieval_sidecar.errors import FieldProblem, InvalidRequest, PayloadTooLar
 # An answer is short however long the request was.
 _MAX_PROBLEMS, _MAX_FIELD_NAME = 20, 200
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
 Model = TypeVar("Model", bound=ContractModel)
 
 
@@ -26,6 +30,22 @@ def read_id(request: web.Request, name: str) -> UUID:
 def read_id_parameter(request: web.Request, name: str) -> UUID | None:
     """The id that the address asks for under this name; None where it does not. Raises InvalidRequest."""
     return _uuid(name, request.query[name]) if name in request.query else None
+
+
+def read_time_parameter(request: web.Request, name: str) -> datetime | None:
+    """The time that the address asks for under this name; None where it does not. Raises InvalidRequest."""
+    if name not in request.query:
+        return None
+    text = request.query[name]
+    try:
+        time = datetime.fromisoformat(text) if _TIME.fullmatch(text) else None
+        if time is not None:
+            time.astimezone(UTC)  # a time at the ends of what there is may have none
+    except (ValueError, OverflowError):
+        time = None
+    if time is None:
+        raise InvalidRequest.of(name, "must be a time with its offset (RFC 3339), such as 2026-12-01T08:00:00Z")
+    return time
 
 
 def _uuid(name: str, text: str) -> UUID:

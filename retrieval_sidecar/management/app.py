@@ -3,10 +3,14 @@
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import suppress
+from datetime import timedelta
 
 import structlog
 from aiohttp import web
 
+from retrieval_sidecar.console.handlers import SessionHandlers
+from retrieval_sidecar.console.pages import Pages, browser_headers
+from retrieval_sidecar.console.sessions import Sessions
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import ConfigurationError, SidecarError
@@ -70,7 +74,10 @@ def create_app(
     readiness, background = Readiness(probe), Background()
     transactions = Transactions(pool, background, clock)
     of_key, of_address = (Throttle(*each, lambda: clock().timestamp()) for each in (_OF_KEY, _OF_ADDRESS))
-    access = Access(transactions, clock, of_key, of_address)
+    sessions = Sessions(
+        timedelta(minutes=settings.console_idle_minutes), timedelta(hours=settings.console_session_hours)
+    )
+    access = Access(transactions, sessions, clock, of_key, of_address)
     limits = SourceLimits.of(settings)
     jobs = JobQueue(conninfo)
     # A further kind of thing to be managed is a module of handlers and a line here.
@@ -83,10 +90,13 @@ def create_app(
         *SelectableHandlers(transactions).operations(),
         *CallHandlers(transactions).operations(),
         *AuditHandlers(transactions).operations(),
+        *SessionHandlers(transactions, sessions, clock).operations(),
         *SearchHandlers(transactions, SearchService(pool, embedders, clock)).operations(),
     ]
     app.add_routes([access.route(BASE, operation) for operation in operations])
     app.add_routes(HealthHandlers(readiness).routes(BASE))
+    app.add_routes(Pages().routes())
+    app.on_response_prepare.append(browser_headers)
 
     async def queue_open(_app: web.Application) -> AsyncIterator[None]:
         # In the background, as the pools: without a database the process answers /livez all the same.

@@ -11,7 +11,7 @@ from psycopg.rows import DictRow, dict_row
 from contracts import management as wire
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import InvalidRequest, NotFound
-from retrieval_sidecar.http.requests import read_id, read_id_parameter, refuse_parameters
+from retrieval_sidecar.http.requests import read_id, read_id_parameter, read_time_parameter, refuse_parameters
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
 from retrieval_sidecar.management.keys import Caller
@@ -37,7 +37,7 @@ class CallHandlers:
         ]
 
     async def list_calls(self, request: web.Request, caller: Caller) -> web.Response:
-        asked = read_page(request, is_moment, "agent_id", "status")
+        asked = read_page(request, is_moment, "agent_id", "status", "from", "to")
         status = request.query.get("status")
         if status is not None and status not in _STATUSES:
             raise InvalidRequest.of("status", f"must be one of: {', '.join(_STATUSES)}")
@@ -46,6 +46,8 @@ class CallHandlers:
             "organization_id": caller.organization_id,
             "agent_id": read_id_parameter(request, "agent_id"),
             "status": status,
+            "from": read_time_parameter(request, "from"),
+            "to": read_time_parameter(request, "to"),
             "before_at": at,
             "before_id": identity,
             "limit": asked.wanted,

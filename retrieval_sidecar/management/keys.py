@@ -6,6 +6,8 @@ from datetime import datetime, timedelta
 from typing import Literal, get_args
 from uuid import UUID, uuid4
 
+from psycopg.rows import TupleRow
+
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import InvalidRequest, NotFound, Unauthorized
 from retrieval_sidecar.http.credentials import Credential
@@ -128,14 +130,31 @@ async def list_keys(connection: Connection, organization_id: UUID) -> list[Key]:
 async def authenticate(connection: Connection, key: Credential, now: datetime) -> Caller:
     """Whose key this is and what it may do. Raises Unauthorized, without saying why."""
     organization_id, key_id = key.ids
-    parameters = {"organization_id": organization_id, "key_id": key_id, "now": now}
-    row = await (await connection.execute(_SQL["find_key"], parameters)).fetchone()
+    row = await _find(connection, organization_id, key_id, now)
     if not key.matches(bytes(row[0]) if row else None) or row is None:
         raise invalid_key()
+    return await _used(connection, organization_id, key_id, row, now)
+
+
+async def authenticate_by_id(connection: Connection, organization_id: UUID, key_id: UUID, now: datetime) -> Caller:
+    """What a key may do that was shown before. Raises Unauthorized where it no longer holds."""
+    row = await _find(connection, organization_id, key_id, now)
+    if row is None:
+        raise invalid_key()
+    return await _used(connection, organization_id, key_id, row, now)
+
+
+async def _find(connection: Connection, organization_id: UUID, key_id: UUID, now: datetime) -> TupleRow | None:
+    parameters = {"organization_id": organization_id, "key_id": key_id, "now": now}
+    return await (await connection.execute(_SQL["find_key"], parameters)).fetchone()
+
+
+async def _used(connection: Connection, organization_id: UUID, key_id: UUID, row: TupleRow, now: datetime) -> Caller:
     _, permissions, last_used_at = row
     before = now - _TOUCHED_EVERY
     if last_used_at is None or last_used_at < before:
-        await connection.execute(_SQL["touch_key"], parameters | {"before": before})
+        parameters = {"organization_id": organization_id, "key_id": key_id, "now": now, "before": before}
+        await connection.execute(_SQL["touch_key"], parameters)
     implied = (_IMPLIED[each] for each in permissions)
     return Caller(organization_id, f"key:{key_id}", frozenset[Permission]().union(*implied))
 

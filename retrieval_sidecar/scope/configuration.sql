@@ -227,5 +227,6 @@ limit %(limit)s;
 -- name: list_instructions
 select n.instruction_key, n.instruction_id, n.title, n.directory_id, n.status from instruction n
 where n.organization_id = %(organization_id)s and n.instruction_key > %(after)s and n.deleted_at is null
+    and (%(directory_id)s::uuid is null or n.directory_id = %(directory_id)s)
 order by n.instruction_key
 limit %(limit)s;

@@ -155,10 +155,15 @@ async def directories_of_agent(
 
 
 async def list_instructions(
-    connection: Connection, organization_id: UUID, *, after: int, limit: int
+    connection: Connection, organization_id: UUID, *, directory_id: UUID | None, after: int, limit: int
 ) -> list[Instruction]:
-    """In the order they came, those after an instruction's key."""
-    rows = await _rows(connection, "list_instructions", organization_id, after=after, limit=limit)
+    """In the order they came, those after an instruction's key.
+
+    Args:
+        directory_id: that they stand directly in; None for all.
+    """
+    page = {"directory_id": directory_id, "after": after, "limit": limit}
+    rows = await _rows(connection, "list_instructions", organization_id, **page)
     return [Instruction(*row) for row in rows]
 
 

@@ -1,0 +1,19 @@
+/*
+ * The pages. One is a module of `pages/` and an entry here:
+ *
+ *   path   what stands after `#` in the address; `:name` is a parameter
+ *   label  and icon: its words and drawing in the navigation; left out of a page that another leads to
+ *   under  the path of the page that the navigation marks instead
+ *   open   shown to whoever is not signed in too
+ *   load   gives the module, which exports `async show(view)`
+ *
+ * `show` builds the page into `view.root` and is done when there is something to see; a Problem that it throws is told
+ * with a button to try again. See `view` in router.js. Its words are a file in `words/` and a line in words.js, its own
+ * style a file in `style/` and a line in index.html; parts that it shares with others are in parts.js and dialog.js.
+ */
+export const PAGES = [
+  { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
+  { path: "/reference", label: "nav.reference", icon: "reference", open: true, load: () => import("./pages/reference.js") },
+];
+
+export const HOME = "/agents";

@@ -1,0 +1,53 @@
+export const SHELL = {
+  "app.name": { en: "Answerline", ar: "Answerline" },
+  "app.console": { en: "Operator console", ar: "لوحة المشغّل" },
+  "skip": { en: "Skip to content", ar: "تخطَّ إلى المحتوى" },
+  "menu": { en: "Menu", ar: "القائمة" },
+  "nav.label": { en: "Pages", ar: "الصفحات" },
+  "nav.agents": { en: "Agents", ar: "الوكلاء" },
+  "nav.reference": { en: "API reference", ar: "مرجع الواجهة" },
+  "language": { en: "Language", ar: "اللغة" },
+  "loading": { en: "Loading…", ar: "جارٍ التحميل…" },
+  "more": { en: "Show more", ar: "عرض المزيد" },
+  "again": { en: "Try again", ar: "حاول مرة أخرى" },
+  "cancel": { en: "Cancel", ar: "إلغاء" },
+  "close": { en: "Close", ar: "إغلاق" },
+  "unit.ms": { en: "{value} ms", ar: "{value} م.ث" },
+  "missing.title": { en: "There is no such page", ar: "لا توجد صفحة كهذه" },
+  "missing.text": { en: "The address may be old, or mistyped.", ar: "قد يكون العنوان قديمًا أو مكتوبًا خطأً." },
+  "missing.back": { en: "Go to the agents", ar: "اذهب إلى الوكلاء" },
+
+  "signin.title": { en: "Sign in", ar: "تسجيل الدخول" },
+  "signin.intro": {
+    en: "Decide what your phone agents may say, and see what happened on their calls.",
+    ar: "قرِّر ما يجوز لوكلائك الهاتفيين قوله، واطّلع على ما جرى في مكالماتهم.",
+  },
+  "signin.key": { en: "API key", ar: "مفتاح الواجهة" },
+  "signin.hint": {
+    en: "It begins with {prefix}. Whoever runs Answerline at your organization can make one for you.",
+    ar: "يبدأ بـ {prefix}. يمكن لمن يدير Answerline في مؤسستك أن ينشئ لك واحدًا.",
+  },
+  "signin.show": { en: "Show the key", ar: "أظهر المفتاح" },
+  "signin.go": { en: "Sign in", ar: "سجّل الدخول" },
+  "signin.going": { en: "Signing in…", ar: "جارٍ تسجيل الدخول…" },
+  "signin.blank": { en: "Paste your API key first.", ar: "الصق مفتاح الواجهة أولًا." },
+  "signin.refused": {
+    en: "This key does not hold. It may be mistyped, expired or revoked.",
+    ar: "هذا المفتاح غير صالح. ربما كُتب خطأً أو انتهت مدته أو أُلغي.",
+  },
+  "signin.again": { en: "Your session has ended", ar: "انتهت جلستك" },
+  "signin.againText": {
+    en: "Sign in to go on where you are. Nothing on this page is lost.",
+    ar: "سجّل الدخول لتتابع من حيث أنت. لن يضيع شيء من هذه الصفحة.",
+  },
+  "signout": { en: "Sign out", ar: "تسجيل الخروج" },
+  "signedin": { en: "Signed in with {key}", ar: "الدخول بالمفتاح {key}" },
+
+  "leave.title": { en: "Leave without saving?", ar: "المغادرة دون حفظ؟" },
+  "leave.text": {
+    en: "This page has changes that are not saved. They are lost if you leave.",
+    ar: "في هذه الصفحة تغييرات لم تُحفظ، وستضيع إن غادرت.",
+  },
+  "leave.go": { en: "Leave without saving", ar: "غادر دون حفظ" },
+  "leave.stay": { en: "Stay on this page", ar: "ابقَ في الصفحة" },
+};
