@@ -61,8 +61,12 @@ class Sessions:
         await connection.execute(_SQL["add_session"], parameters | added)
         return shown, session
 
-    async def find(self, connection: Connection, shown: Credential, now: datetime) -> Session:
-        """The session that a cookie is of; it has been seen now. Raises Unauthorized, without saying why."""
+    async def find(self, connection: Connection, shown: Credential, now: datetime, *, is_asked: bool = True) -> Session:
+        """The session that a cookie is of. Raises Unauthorized, without saying why.
+
+        Args:
+            is_asked: whether somebody asks something with it, which has been seen now.
+        """
         organization_id, session_id = shown.ids
         parameters = {
             "organization_id": organization_id,
@@ -75,13 +79,15 @@ class Sessions:
             raise no_session()
         _, key_id, last_seen_at, ends_at = row
         before = now - min(_TOUCHED_EVERY, self.idle / 2)
-        if last_seen_at < before:
+        if is_asked and last_seen_at < before:
             await connection.execute(_SQL["touch_session"], parameters | {"before": before})
         return Session(session_id, key_id, ends_at)
 
-    async def authenticate(self, connection: Connection, shown: Credential, now: datetime) -> Caller:
+    async def authenticate(
+        self, connection: Connection, shown: Credential, now: datetime, *, is_asked: bool = True
+    ) -> Caller:
         """Whose session this is: its key, as long as that holds. Raises Unauthorized, without saying why."""
-        session = await self.find(connection, shown, now)
+        session = await self.find(connection, shown, now, is_asked=is_asked)
         try:
             return await authenticate_by_id(connection, shown.ids[0], session.key_id, now)
         except Unauthorized:

@@ -2,12 +2,14 @@
 
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from functools import partial
 
 import structlog
 from aiohttp import web
 
 from retrieval_sidecar.console import cookies
 from retrieval_sidecar.console.sessions import KIND, Sessions
+from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import Forbidden, InvalidRequest, TooManyRequests, Unauthorized
 from retrieval_sidecar.http.credentials import Credential
 from retrieval_sidecar.management.keys import (
@@ -27,6 +29,11 @@ log = structlog.get_logger()
 _HEADER = "X-API-Key"
 # What people call a key when they put it where it does not belong.
 _NAMES_OF_KEYS = frozenset({"x-api-key", "api-key", "api_key", "apikey", "key", "token", "access_token"})
+
+AUTHORIZE: web.RequestKey[Callable[[], Awaitable[Caller]]] = web.RequestKey("authorize")
+"""For who answers for long: looks again at whether the request is still let through, and raises as it did at first.
+
+It keeps no session from ending by idleness."""
 
 Handler = Callable[[web.Request, Caller], Awaitable[web.StreamResponse]]
 
@@ -69,19 +76,24 @@ class Access:
         self._of_address = of_address
 
     def route(self, base: str, operation: Operation) -> web.RouteDef:
-        async def guarded(request: web.Request) -> web.StreamResponse:
-            caller = await self._caller(request)
+        async def authorized(request: web.Request, *, is_asked: bool) -> Caller:
+            caller = await self._caller(request, is_asked=is_asked)
             if session := shown_session(request):
                 cookies.require_own_page(request, session)
             if not caller.may(operation.permission):
                 raise Forbidden(operation.permission)
-            return await operation.handler(request, caller)
+            return caller
+
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            again: Callable[[], Awaitable[Caller]] = partial(authorized, request, is_asked=False)
+            request[AUTHORIZE] = again
+            return await operation.handler(request, await authorized(request, is_asked=True))
 
         # Not from a GET to a HEAD: the contract has none.
         options = {"allow_head": False} if operation.method == "GET" else {}
         return web.RouteDef(operation.method, base + operation.path, guarded, options)
 
-    async def _caller(self, request: web.Request) -> Caller:
+    async def _caller(self, request: web.Request, *, is_asked: bool) -> Caller:
         """Who asks.
 
         Raises:
@@ -102,7 +114,7 @@ class Access:
         try:
             if shown is None:
                 raise invalid_key()
-            return await self._authenticated(shown)
+            return await self._authenticated(shown, is_asked=is_asked)
         except Unauthorized:
             wait_s = self._of_address.wait_s(address)
             self._of_key.failed(who)
@@ -112,6 +124,10 @@ class Access:
                 raise TooManyRequests(wait_s) from None
             raise
 
-    async def _authenticated(self, shown: Credential) -> Caller:
-        authenticated = self._sessions.authenticate if shown.kind == KIND else authenticate
-        return await self._transactions.read(lambda connection: authenticated(connection, shown, self._clock()))
+    async def _authenticated(self, shown: Credential, *, is_asked: bool) -> Caller:
+        async def found(connection: Connection) -> Caller:
+            if shown.kind == KIND:
+                return await self._sessions.authenticate(connection, shown, self._clock(), is_asked=is_asked)
+            return await authenticate(connection, shown, self._clock())
+
+        return await self._transactions.read(found)

@@ -1,7 +1,7 @@
 """What there is to select from: agents, folders and bases, items, instructions and their directories.
 
-For operators, who select it, and not for calls: drafts are among it. What stands in a base of a team or of a person is
-not, as no agent ever searches that.
+For operators, who select it, and not for calls: drafts are among it. What a team or a person has to themselves is not,
+as no agent searches that.
 """
 
 from collections.abc import Sequence

@@ -74,6 +74,7 @@ class ContractChecker:
                     "application/json": _read_json,
                     _PROBLEM: _read_json,
                     "application/yaml": _read_text,
+                    "text/event-stream": _read_text,
                     "multipart/form-data": _read_form,
                 }
             ),

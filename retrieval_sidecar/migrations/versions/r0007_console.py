@@ -3,7 +3,7 @@
 from retrieval_sidecar.migrations.sql_files import run_beside
 
 revision = "0007"
-down_revision = "0004"
+down_revision = "0005"
 
 
 def upgrade() -> None:

@@ -41,7 +41,7 @@ SHAPES = [instructions + knowledge for (_, instructions), (_, knowledge) in SCOP
 
 
 def eligible(partition_id: int) -> str:
-    return SQL["eligible"].replace("{partition_id}", str(partition_id))
+    return SQL["eligible"].replace("{partition_id}", str(partition_id)).replace("{or_reserved}", "")
 
 
 def scope(
