@@ -540,6 +540,13 @@ join passage p on p.organization_id = i.organization_id and p.item_id = i.item_i
 where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
 limit %(limit)s;
 
+-- name: passages_of_base
+select p.passage_id from source s
+join knowledge_item i on i.organization_id = s.organization_id and i.source_id = s.source_id
+join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
+limit %(limit)s;
+
 -- name: passages_of_items
 select passage_id from passage where organization_id = %(organization_id)s and item_id = any(%(item_ids)s);
 

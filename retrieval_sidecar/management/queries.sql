@@ -112,6 +112,7 @@ select entry_id, at, actor, action, object_type, object_id, before, after from a
 where organization_id = %(organization_id)s
     and (%(before_id)s::bigint is null or entry_id < %(before_id)s)
     and (%(object_id)s::uuid is null or object_id = %(object_id)s)
+    and (%(with_people)s or object_type not in ('member', 'api_key'))
 order by entry_id desc
 limit %(limit)s;
 

@@ -1,7 +1,9 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
 -- No restriction is a null: to compare an array with an empty one takes as long as to compare two vectors.
-p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and (p.servable{or_reserved})
+-- What is reserved is for those alone who try out a base of their own that is not for agents; no call's text has it. It is
+-- no parameter, which would keep the planner from the indexes of what is servable.
+p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and (p.servable {or_reserved})
 -- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
 and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
@@ -9,9 +11,7 @@ and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
 and (p.segment_ids is null or p.segment_ids && %(segment_ids)s::integer[])
 
 -- name: or_reserved
--- For those alone who try out a base of their own that is not for agents; no scope of an agent has it. Part of the text, as
--- a parameter would keep the planner from the indexes, which are of what is servable.
- or p.reserved
+or p.reserved
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the

@@ -135,7 +135,7 @@ async def publish_base(connection: Connection, organization_id: UUID, base_id: U
             if base.owner_type == "organization":
                 raise Conflict("The knowledge base is the organization's own, which agents search.", field="published")
             await connection.execute(_SQL["publish_base"], parameters)
-            await refresh_facts(connection, organization_id)
+            await refresh_facts(connection, organization_id, base_id=base_id)
     return await find_base(connection, organization_id, base_id)
 
 

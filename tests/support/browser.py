@@ -26,7 +26,7 @@ VARIANTS: Mapping[str, Mapping[str, Any]] = {
 # What axe holds pages against: WCAG 2.2 A and AA, and its own advice on good practice.
 _RULES = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa", "best-practice"]
 # On a machine that is busy with other tests a page is slow and still right.
-expect.set_options(timeout=20_000)
+expect.set_options(timeout=30_000)
 
 
 @dataclass
@@ -118,6 +118,7 @@ async def operator(
                 f"{api.url}/api/v1/session", headers={"X-API-Key": api.key, "Origin": api.url}
             )
             assert opened.status == 201, await opened.text()
+        context.set_default_timeout(30_000)
         page = await context.new_page()
         somebody = Operator(page, api)
 
@@ -135,11 +136,11 @@ async def operator(
         await context.close()
 
 
-async def look(somebody: Operator, name: str, variant: str, findings: Findings) -> None:
-    """Take a picture of the page for `build/screens`, and let axe look: it may find nothing."""
+async def look(somebody: Operator, name: str, variant: str, findings: Findings, *, whole: bool = True) -> None:
+    """Take a picture of the page, or of what is on the screen, for `build/screens`, and let axe look: it finds none."""
     screens = BUILD / "screens"
     screens.mkdir(parents=True, exist_ok=True)
-    await somebody.page.screenshot(path=screens / f"{name}-{variant}.png", full_page=True)
+    await somebody.page.screenshot(path=screens / f"{name}-{variant}.png", full_page=whole)
     found = (await Axe().run(somebody.page, options={"runOnly": {"type": "tag", "values": _RULES}})).response
     violations = [
         {"rule": each["id"], "help": each["help"], "where": [node["target"] for node in each["nodes"]]}

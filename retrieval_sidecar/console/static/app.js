@@ -1,5 +1,7 @@
 /* Where the console begins: who is signed in, in which language, and on which page. */
 
+import { explain } from "./api.js";
+import { show } from "./dialog.js";
 import { el, fill } from "./dom.js";
 import { mayLeave, unguard } from "./leaving.js";
 import { region } from "./live.js";
@@ -8,7 +10,7 @@ import { failure, find, start, stop } from "./router.js";
 import { load, onSessionEnd, session, signOut } from "./session.js";
 import { shell, skipLink } from "./shell.js";
 import { signInAgain, signInPage } from "./signin.js";
-import { chooseLanguage, setLanguage } from "./words.js";
+import { chooseLanguage, setLanguage, t } from "./words.js";
 
 const place = el("div.place");
 let asking = null; // of requests that find the session ended at once, one asks
@@ -44,16 +46,25 @@ async function render() {
 }
 
 async function speak(code) {
-  if (!(await mayLeave())) return render();
+  if (!(await mayLeave())) return;
   unguard();
   setLanguage(code);
-  return render();
+  await render();
 }
 
 async function leave() {
   if (!(await mayLeave())) return;
   unguard();
-  await signOut();
+  try {
+    await signOut();
+  } catch (error) {
+    /* Whoever walks away from this screen must know. */
+    await show(t("signout.failed"), (close) => [
+      el("p", {}, explain(error)),
+      el("div.actions", {}, el("button.button.primary", { type: "button", on: { click: () => close() } }, t("close"))),
+    ]);
+    return;
+  }
   /* From the beginning, so that nothing of what was shown stays in memory. */
   location.hash = "";
   location.reload();

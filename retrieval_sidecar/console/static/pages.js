@@ -13,6 +13,14 @@
  */
 export const PAGES = [
   { path: "/agents", label: "nav.agents", icon: "agents", load: () => import("./pages/agents.js") },
+  { path: "/agents/:id", under: "/agents", load: () => import("./pages/knowledge.js") },
+  { path: "/knowledge-bases", label: "nav.bases", icon: "bases", load: () => import("./pages/bases.js") },
+  { path: "/knowledge-bases/:kb", under: "/knowledge-bases", load: () => import("./pages/base.js") },
+  { path: "/knowledge-bases/:kb/sources/:source", under: "/knowledge-bases", load: () => import("./pages/source.js") },
+  { path: "/search", label: "nav.trial", icon: "search", load: () => import("./pages/trial.js") },
+  { path: "/calls", label: "nav.calls", icon: "calls", load: () => import("./pages/calls.js") },
+  { path: "/calls/:id", under: "/calls", load: () => import("./pages/call.js") },
+  { path: "/health", label: "nav.health", icon: "health", load: () => import("./pages/health.js") },
   { path: "/reference", label: "nav.reference", icon: "reference", open: true, load: () => import("./pages/reference.js") },
 ];
 

@@ -19,11 +19,11 @@ export function heading({ title, intro, back, actions }) {
  * @param {function(): Promise<{items: Array, more: boolean}>} next as `pager` of api.js gives it.
  * @param {function(any): Node} row of an item.
  * @param {string} empty what is said where there is nothing.
- * @param {string} kind the element that holds the rows.
+ * @param {string|HTMLElement} kind the element that holds the rows; `around` puts it into what it stands in.
  * @throws {Problem} for the first page; of another one the list itself says it.
  */
 export async function listInPages(next, row, { empty, kind = "ul.list", around = (list) => list }) {
-  const rows = el(kind);
+  const rows = typeof kind === "string" ? el(kind) : kind;
   const whole = el("div.paged");
   const foot = el("div.paged-foot");
   const take = async () => {
@@ -69,7 +69,14 @@ export function notice(kind, ...children) {
  * @param {number[]} figures the places of columns of numbers.
  */
 export function table({ columns, rows, label = null, figures = [] }) {
-  const body = el("tbody", { role: "rowgroup" }, rows.map((cells) => tableRow(columns, cells, figures)));
+  return tableAround(columns, tableBody(rows.map((cells) => tableRow(columns, cells, figures))), { label, figures });
+}
+
+/** What holds the rows of such a table. */
+export const tableBody = (rows = []) => el("tbody", { role: "rowgroup" }, rows);
+
+/** Such a table around its rows. */
+export function tableAround(columns, body, { label = null, figures = [] } = {}) {
   const heads = columns.map((each, at) => el(figures.includes(at) ? "th.figure" : "th", { scope: "col", role: "columnheader" }, each));
   return el("div.table-frame", {},
     el("table.table", { role: "table", "aria-label": label },

@@ -26,11 +26,6 @@ export function find(hash) {
   return undefined;
 }
 
-/** Go to a page, as a link to it would. */
-export function go(path) {
-  location.hash = path;
-}
-
 /** Change the query of the address of the page that is shown, without showing it again. */
 export function remember(query) {
   const [path] = location.hash.split("?");
@@ -45,7 +40,10 @@ export function remember(query) {
  * @param {function(object)} heard told of each page that is shown.
  */
 export function start(main, heard) {
-  if (place.main === null) addEventListener("hashchange", moved);
+  if (place.main === null) {
+    addEventListener("hashchange", moved);
+    document.addEventListener("click", followed);
+  }
   place = { main, hear: heard };
   return showAt({ first: true });
 }
@@ -57,15 +55,26 @@ export function stop() {
   shown = null;
 }
 
+/* A link away from what is not saved: nothing happens before that is meant. */
+async function followed(event) {
+  const link = event.target.closest?.("a[href^='#/']");
+  const isElsewhere = event.button !== 0 || event.ctrlKey || event.metaKey || event.shiftKey || event.altKey;
+  if (!link || isElsewhere || event.defaultPrevented || !isDirty()) return;
+  event.preventDefault();
+  if (!(await mayLeave())) return;
+  unguard();
+  location.hash = link.hash;
+}
+
 async function moved() {
   if (shown === null || location.hash === shown) return;
   if (isDirty()) {
-    const wanted = location.hash;
-    /* The address says where one is for as long as the question stands. */
-    history.replaceState(null, "", shown);
+    /* Back: the address says where one is for as long as the question stands, and the way back stays as it was. */
+    history.pushState(null, "", shown);
     if (!(await mayLeave())) return;
     unguard();
-    history.replaceState(null, "", wanted);
+    history.back();
+    return;
   }
   await showAt({ first: false });
 }

@@ -6,13 +6,18 @@ import { PAGES } from "./pages.js";
 import { session } from "./session.js";
 import { LANGUAGES, language, t } from "./words.js";
 
-/** A choice of languages. @param {function(string)} changed given the code of another one. */
+/** A choice of languages. @param {function(string)} changed given the code of another one, which it may not take. */
 export function languageChoice(changed) {
+  const change = async (event) => {
+    const choice = event.target;
+    await changed(choice.value);
+    choice.value = language();
+  };
   const options = Object.entries(LANGUAGES).map(([code, { name }]) =>
     el("option", { value: code, lang: code, selected: code === language() }, name));
   return el("label.language", {},
     el("span.visually-hidden", {}, t("language")),
-    el("select.input.small", { on: { change: (event) => changed(event.target.value) } }, options),
+    el("select.input.small", { on: { change } }, options),
   );
 }
 
@@ -54,7 +59,7 @@ export function shell({ changed, leave, enter }) {
     el("img", { src: "icon.svg", alt: "", width: 28, height: 28 }),
     el("span", {}, t("app.name")),
   );
-  const frame = el("div.frame", {}, el("header.side", {}, el("div.side-head", {}, brand, menu), side), main);
+  const frame = el("div.frame", {}, el("header.side", {}, el("div.side-fixed", {}, el("div.side-head", {}, brand, menu), side)), main);
   const mark = (page) => {
     open(false);
     const at = page?.under ?? page?.path;

@@ -1,23 +1,34 @@
 /* What the console says, in each language; `words/` has a file for each page, and this is the catalogue of them. */
 
 import { AGENTS } from "./words/agents.js";
+import { BASES } from "./words/bases.js";
+import { CALLS } from "./words/calls.js";
+import { HEALTH } from "./words/health.js";
+import { KNOWLEDGE } from "./words/knowledge.js";
 import { PROBLEMS } from "./words/problems.js";
 import { REFERENCE } from "./words/reference.js";
 import { SHELL } from "./words/shell.js";
+import { TRIAL } from "./words/trial.js";
 
 /* A further page's words are a file and a line. */
-export const WORDS = Object.freeze({ ...SHELL, ...PROBLEMS, ...AGENTS, ...REFERENCE });
+export const WORDS = Object.freeze({
+  ...SHELL, ...PROBLEMS, ...AGENTS, ...KNOWLEDGE, ...BASES, ...TRIAL, ...CALLS, ...HEALTH, ...REFERENCE,
+});
 
 export const LANGUAGES = Object.freeze({
   en: { name: "English", direction: "ltr" },
   ar: { name: "العربية", direction: "rtl" },
 });
 
+const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc\u{10800}-\u{10fff}\u{1e800}-\u{1efff}]/u;
 const STORED = "answerline.language";
 let current = "en";
 let formats = formatsOf("en");
 
 export const language = () => current;
+
+/** The language as the browser writes its numbers and dates, such as en-GB. */
+export const locale = () => formats.tag;
 
 /** The language that was chosen here before, else the first of the browser's that there is. */
 export function chooseLanguage() {
@@ -74,8 +85,10 @@ function formatsOf(code) {
 }
 
 function shown(value) {
-  /* The signs isolate: what somebody wrote in another script leaves the order of the sentence as it is. */
-  return typeof value === "number" ? formats.number.format(value) : `\u2068${value}\u2069`;
+  if (typeof value === "number") return formats.number.format(value);
+  /* The signs isolate: what runs the other way leaves the order of the sentence as it is. */
+  const isOther = LANGUAGES[current].direction === "rtl" || RIGHT_TO_LEFT.test(value);
+  return isOther ? `\u2068${value}\u2069` : value;
 }
 
 function stored() {

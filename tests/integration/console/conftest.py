@@ -15,6 +15,7 @@ from retrieval_sidecar.ingest.load import load_organization
 from retrieval_sidecar.local_database import LocalServer
 from tests.support.browser import Findings, Operator, browsing, operator
 from tests.support.database import TestDatabase, clone
+from tests.support.inspection import rows
 from tests.support.management import ManagementClient, key_for, running_management
 from tests.support.sidecar import TestClock, connected
 
@@ -39,11 +40,19 @@ def clinic(postgres: LocalServer, sample_template: str) -> Iterator[TestDatabase
         yield database
 
 
+@pytest.fixture(scope="module")
+def postgres_module(postgres: LocalServer, small_template: str) -> Iterator[TestDatabase]:
+    """The small organization, for all tests of a module."""
+    with clone(postgres, small_template) as database:
+        yield database
+
+
 @pytest_asyncio.fixture
 async def api(clinic: TestDatabase, clock: TestClock) -> AsyncIterator[ManagementClient]:
     """The API that the console speaks to."""
     organization = UUID(yaml.safe_load((SAMPLE / "organization.yaml").read_text("utf-8"))["organization"]["id"])
     key = await key_for(clinic, organization, "agents.edit", clock=clock)
+    await rows(clinic, "update api_key set name = 'Front office'")
     async with running_management(clinic, key, clock=clock) as client:
         yield client
 

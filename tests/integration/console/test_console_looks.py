@@ -8,7 +8,12 @@ from tests.support.management import ManagementClient
 
 pytestmark = pytest.mark.chromium
 
-PAGES = {"agents": "/agents", "reference": "/reference", "missing": "/nowhere"}
+PAGES = {
+    "agents": "/agents",
+    "knowledge": "/agents/c7e1d358-92b4-4f6d-a0c9-5e83f1264b7a",
+    "reference": "/reference",
+    "missing": "/nowhere",
+}
 
 
 @pytest.mark.parametrize("variant", VARIANTS)

@@ -274,6 +274,23 @@ async def test_where_a_member_cannot_be_removed_their_keys_stay(
     assert (await client.get(BASES)).status == 200
 
 
+async def test_what_was_done_to_members_and_keys_is_told_to_admins_alone(admin: ManagementClient) -> None:
+    kim = await new_member(admin, "agents.edit")
+    editing = await with_new_key(admin, "agents.edit", member_id=kim)
+    await editing.new("teams", {"name": "Front desk"})
+    log = "/api/v1/audit-log"
+    assert [each["object_type"] for each in (await admin.get(log, limit=3)).body["items"]] == [
+        "team",
+        "api_key",
+        "member",
+    ]
+    seen = (await editing.get(log)).body["items"]
+    assert [each["object_type"] for each in seen][:1] == ["team"]
+    assert {each["object_type"] for each in seen} & {"api_key", "member"} == set()
+    for object_id in (kim, id_of(editing)):
+        assert (await editing.get(log, object_id=object_id)).body["items"] == []
+
+
 # Teams
 
 

@@ -132,6 +132,17 @@ def test_whether_there_is_anything_is_asked_of_the_partition_that_counts() -> No
 
 
 @pytest.mark.parametrize("shape", SHAPES)
+def test_only_who_tries_out_a_base_of_their_own_reaches_what_is_reserved(shape: tuple[str, ...]) -> None:
+    for by_index in ((), legs_of(shape)[-1:]):
+        text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).decode()
+        assert "p.reserved" not in text
+    assert "p.reserved" not in anything_statement(shape).as_string(None)
+    own = search_statement(shape, by_meaning=True, with_reserved=True).decode()
+    assert own.count("(p.servable or p.reserved)") == own.count("p.servable") == own.count("p.valid_from <=") > 0
+    assert "(p.servable or p.reserved)" in anything_statement(shape, with_reserved=True).as_string(None)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
 def test_a_narrowed_statement_binds_each_leg_of_knowledge(shape: tuple[str, ...]) -> None:
     narrowed = tuple(leg if leg.endswith("instructions") else f"{leg} narrowed" for leg in shape)
     legs = sum(leg.endswith("narrowed") for leg in narrowed)

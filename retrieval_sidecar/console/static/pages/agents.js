@@ -1,7 +1,7 @@
 /* The agents, and how far each may search. */
 
 import { pager } from "../api.js";
-import { el, own } from "../dom.js";
+import { el } from "../dom.js";
 import { icon } from "../icons.js";
 import { heading, listInPages } from "../parts.js";
 import { t } from "../words.js";
@@ -17,7 +17,7 @@ function card(agent) {
     : el("span.quiet", {}, t("agents.noNumbers"));
   return el("li.card.agent", {},
     el("div", {},
-      el("h2.card-title", {}, own(agent.name, "span")),
+      el("h2.card-title", {}, el("a", { href: `#/agents/${agent.id}`, dir: "auto" }, agent.name)),
       el("p.numbers", {}, numbers),
     ),
     el("dl.facts", {},

@@ -9,7 +9,6 @@ export const AGENTS = {
     ar: "لا يوجد وكلاء بعد.",
   },
   "agents.noNumbers": { en: "No number", ar: "بلا رقم" },
-  "agents.open": { en: "Choose what {name} may search", ar: "اختر ما يجوز لـ {name} البحث فيه" },
   "agents.instructions": { en: "Instructions", ar: "التعليمات" },
   "agents.knowledge": { en: "Knowledge", ar: "المعرفة" },
   "agents.all": { en: "All searchable", ar: "كلها قابلة للبحث" },

@@ -5,6 +5,7 @@ export const SHELL = {
   "menu": { en: "Menu", ar: "القائمة" },
   "nav.label": { en: "Pages", ar: "الصفحات" },
   "nav.agents": { en: "Agents", ar: "الوكلاء" },
+  "nav.calls": { en: "Calls", ar: "المكالمات" },
   "nav.reference": { en: "API reference", ar: "مرجع الواجهة" },
   "language": { en: "Language", ar: "اللغة" },
   "loading": { en: "Loading…", ar: "جارٍ التحميل…" },
@@ -41,6 +42,7 @@ export const SHELL = {
     ar: "سجّل الدخول لتتابع من حيث أنت. لن يضيع شيء من هذه الصفحة.",
   },
   "signout": { en: "Sign out", ar: "تسجيل الخروج" },
+  "signout.failed": { en: "You are still signed in", ar: "ما زلت مسجَّل الدخول" },
   "signedin": { en: "Signed in with {key}", ar: "الدخول بالمفتاح {key}" },
 
   "leave.title": { en: "Leave without saving?", ar: "المغادرة دون حفظ؟" },
