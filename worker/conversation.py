@@ -131,9 +131,8 @@ class Conversation:
             await self._session.interrupt()
         with contextlib.suppress(RuntimeError):  # the session is closing
             if keys:
-                message = ChatMessage(role="user", content=[keys])
-                self._keyed.add(message.id)
-                self._session.generate_reply(user_input=message)
+                self._keyed.add(keys)
+                self._session.generate_reply(user_input=keys)
             else:
                 self._session.say(line("call.trouble", self._deps.language))
 
@@ -159,7 +158,7 @@ class Conversation:
                 id=uuid4(),
                 at=datetime.fromtimestamp(message.created_at, UTC),
                 role="caller" if by_caller else "agent",
-                text=_HIDDEN * len(text) if message.id in self._keyed else text[:_LONGEST_TURN],
+                text=_HIDDEN * len(text) if by_caller and text in self._keyed else text[:_LONGEST_TURN],
                 interrupted=None if by_caller else message.interrupted,
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )

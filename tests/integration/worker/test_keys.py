@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from livekit import rtc
 
+from tests.integration.worker.conftest import in_both_pipelines
 from tests.support.fake_call import FakeCall, fake_call, participant
 from tests.support.fake_sidecar import FakeSidecar, hanging
 from tests.support.scripted_llm import Say, ScriptedLLM, search
@@ -15,6 +16,8 @@ from tests.support.spoken_line import SpokenLine
 from worker import logs
 
 CODE = "7350281946"
+
+pytestmark = in_both_pipelines
 
 
 def press(call: FakeCall, keys: str, by: Any = None) -> None:
