@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Self
 
-from pydantic import ByteSize, Field, SecretStr, ValidationError
+from pydantic import AnyHttpUrl, ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
 from contracts.secret_files import SecretFileError, SecretFileSettings
@@ -133,6 +133,10 @@ class Settings(SecretFileSettings):
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )
+    otlp_endpoint: AnyHttpUrl | None = Field(
+        default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
+    )
+    trace_ratio: float = Field(default=1.0, ge=0, le=1, description="Which part of the traces is recorded, 0 to 1.")
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @classmethod

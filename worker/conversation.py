@@ -90,6 +90,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
         self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
+        deps.turns.follow(session)
         session.on("conversation_item_added", self._on_item)
         session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
@@ -99,6 +100,7 @@ class Conversation:
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
         self._count(unsearched=self._judge.ended())
+        self._deps.turns.close()
         if self._deps.prefetch:
             self._deps.prefetch.drop()
         for task in self._tasks:

@@ -21,6 +21,7 @@ from livekit.agents import (
 )
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
+from contracts import tracing
 from contracts.voice import Bootstrap, InlineEvent
 from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
@@ -114,6 +115,7 @@ class Call:
             await self._conversation.aclose()
         async with self._resources:
             await asyncio.gather(self._delete_room(), self._report_end())
+        await asyncio.to_thread(tracing.flush)
 
     async def _answer(self, caller: rtc.RemoteParticipant) -> None:
         client = await self._resources.enter_async_context(

@@ -8,6 +8,7 @@ from functools import partial
 import structlog
 from livekit.agents import AgentServer, JobProcess
 
+from contracts import tracing
 from worker import entrypoint, logs
 from worker.settings import Settings
 
@@ -19,6 +20,7 @@ log = structlog.get_logger(__name__)
 def prewarm(settings: Settings, process: JobProcess) -> None:
     """Prepare a process before it has a call: the imports are done by unpickling this function."""
     logs.configure_job_process()
+    tracing.configure("answerline-worker", endpoint=settings.otlp_endpoint, ratio=settings.trace_ratio)
     process.userdata[entrypoint.SETTINGS] = settings
 
 

@@ -106,6 +106,12 @@ class Settings(SecretFileSettings):
     drain_s: Annotated[int, Field(ge=1)] = Field(
         default=1800, description="Seconds that running calls have to end after SIGTERM."
     )
+    otlp_endpoint: AnyHttpUrl | None = Field(
+        default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
+    )
+    trace_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Which part of the traces is recorded, 0 to 1."
+    )
     log_level: LogLevel = Field(default="info", description="debug, info, warning or error.")
 
     @property

@@ -16,7 +16,7 @@ from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.partitions import command as partitioning
 from retrieval_sidecar.self_test import run_checks
 from retrieval_sidecar.settings import Settings
-from retrieval_sidecar.telemetry import configure_logging
+from retrieval_sidecar.telemetry import configure_telemetry
 from retrieval_sidecar.voice import tokens
 from retrieval_sidecar.voice.app import create_app
 
@@ -28,7 +28,7 @@ app.add_typer(token_app, name="token")
 def serve() -> None:
     """Serve the voice API until it is told to stop (SIGTERM or Ctrl-C)."""
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_telemetry(settings, "voice")
     serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
 
 

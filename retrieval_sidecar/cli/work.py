@@ -11,7 +11,7 @@ from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.jobs.reading import Reader
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.sources.limits import SourceLimits
-from retrieval_sidecar.telemetry import configure_logging
+from retrieval_sidecar.telemetry import configure_telemetry
 
 
 @app.command()
@@ -21,7 +21,7 @@ def work() -> None:
     What is under way then is ended, or put back after some seconds. Any number of these may run, on any machine.
     """
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_telemetry(settings, "work")
     run(_work(settings))
 
 

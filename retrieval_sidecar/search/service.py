@@ -10,6 +10,7 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from contracts.tracing import step
 from contracts.voice import SearchRequest
 from retrieval_sidecar.database import Connection, Pool, time_limit, translated_errors
 from retrieval_sidecar.deadline import Deadline
@@ -105,9 +106,13 @@ class SearchService:
                 for index, text in enumerate(texts)
             ]
             search_started = time.perf_counter()
-            status, results, considered = await self._search(
-                scope, questions, vectors, deadline, region=request.region_code or scope.region_code
-            )
+            with step("search", answerline__search__parts=len(texts) - 1) as span:
+                status, results, considered = await self._search(
+                    scope, questions, vectors, deadline, region=request.region_code or scope.region_code
+                )
+                span.set_attribute("answerline.search.status", status)
+                span.set_attribute("answerline.search.results", len(results))
+                span.set_attribute("answerline.search.degraded", vectors is None)
         ended = time.perf_counter()
         return Outcome(
             search_id=uuid4(),
@@ -132,7 +137,8 @@ class SearchService:
         # Nobody may be left to hear of its error, where the scope cannot be read or has another model.
         embedding.add_done_callback(lambda task: task.cancelled() or task.exception())
         try:
-            scope = await self._pool.read(deadline, lambda connection: resolve(connection, self._clock()))
+            with step("scope"):
+                scope = await self._pool.read(deadline, lambda connection: resolve(connection, self._clock()))
             if scope.model is not None:
                 self._remember(organization_id, scope.model)
             if scope.model == expected:
@@ -161,8 +167,9 @@ class SearchService:
         vectors: Vectors | None = None
         if embedder is not None:
             try:
-                async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
-                    vectors = await embedder.embed_queries(texts)
+                with step("embed"):
+                    async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
+                        vectors = await embedder.embed_queries(texts)
             except (EmbedderUnavailable, TimeoutError) as error:
                 log.warning("embedding failed, searching by words", cause=type(error).__name__)
         return vectors, (time.perf_counter() - started) * 1000

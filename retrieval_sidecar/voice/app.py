@@ -14,6 +14,7 @@ from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.http.background import Background, pools_open
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
+from retrieval_sidecar.http.traced import traced
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.voice import sessions
@@ -35,7 +36,7 @@ def create_app(
         embedder: in place of those that the settings name.
         clock: decides validity, expiry and what counts as lost.
     """
-    app = web.Application(middlewares=[problem_documents], client_max_size=MAX_BODY_BYTES)
+    app = web.Application(middlewares=[traced(goes_on=True), problem_documents], client_max_size=MAX_BODY_BYTES)
     conninfo = settings.conninfo("voice")
     pool = Pool(conninfo, settings.pool_size, waiting=settings.pool_queue)
     embedders = create_embedders(settings) if embedder is None else Embedders.of(embedder)

@@ -9,9 +9,11 @@ from uuid import UUID
 
 import structlog
 from aiohttp import web
+from opentelemetry import trace
 
 from contracts import pins
 from contracts.model import ContractModel
+from contracts.tracing import step
 from contracts.voice import (
     BootstrapRequest,
     Checks,
@@ -87,6 +89,9 @@ class VoiceHandlers:
         body = await read_body(request, SearchRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
         outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
+        trace.get_current_span().set_attributes(
+            {"answerline.search.id": str(outcome.search_id), "answerline.session.id": str(session_id)}
+        )
         region = body.region_code or outcome.scope.region_code
         self._search_log.add(to_log_row(key, body.query, region, outcome))
         log.info(
@@ -144,10 +149,11 @@ class VoiceHandlers:
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
         deadline = read_deadline(request)
         header = request.headers.get("Authorization")
-        async with deadline.enforced(), translated_errors():
-            token_id = await self._pool.read(
-                deadline, lambda connection: authenticate(connection, header, self._clock())
-            )
+        with step("authenticate"):
+            async with deadline.enforced(), translated_errors():
+                token_id = await self._pool.read(
+                    deadline, lambda connection: authenticate(connection, header, self._clock())
+                )
         return token_id, deadline
 
     async def _write(self, work: Coroutine[Any, Any, _T], deadline: Deadline) -> _T:
