@@ -34,8 +34,7 @@ NAMES: Final = frozenset(
         "embed",
         "search",
         "pool_wait",
-        "queue_wait",
-        "SELECT passages",
+        "search postgresql",
     }
 )
 _ROUTE: Final = re.compile(r"(?:/(?:[A-Za-z0-9_.-]+|\{[A-Za-z]+\}))+")

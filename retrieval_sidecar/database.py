@@ -71,7 +71,7 @@ class Pool(AsyncConnectionPool[Connection]):
             timeout=_PATIENCE_S,
             name=name,
         )
-        self._gate = Gate(size, waiting)
+        self._gate = Gate(size, waiting, name="database")
 
     @asynccontextmanager
     async def within(self, deadline: Deadline) -> AsyncIterator[Connection]:

@@ -133,6 +133,12 @@ class Settings(SecretFileSettings):
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )
+    metrics_host: str = Field(
+        default="127.0.0.1", description="Where metrics are served, without a password: a private address."
+    )
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Their port, for Prometheus; they are served where it is set."
+    )
     otlp_endpoint: AnyHttpUrl | None = Field(
         default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
     )

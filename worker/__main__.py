@@ -32,10 +32,12 @@ def start() -> None:
     chosen = _settings()
     _check(chosen, chosen.sidecar_wait_s)
     # not before it is needed: the models' libraries take seconds to import
-    from worker.server import create_server, serve  # noqa: PLC0415 - the line above
+    from worker.server import serve  # noqa: PLC0415 - the line above
 
     try:
-        asyncio.run(serve(create_server(chosen)))
+        asyncio.run(serve(chosen))
+    except OSError as error:
+        _fail(f"Metrics cannot be served at {chosen.metrics_host}:{chosen.metrics_port} ({error.strerror}).")
     except RuntimeError:
         log.exception("stopped")
         _fail("LiveKit could not be reached at LIVEKIT_URL, or refused LIVEKIT_API_KEY.")

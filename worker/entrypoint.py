@@ -23,6 +23,7 @@ from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
 from contracts import tracing
 from contracts.voice import Bootstrap, InlineEvent
+from worker import metrics
 from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
 from worker.canned import CannedVoice
@@ -158,6 +159,7 @@ class Call:
             deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
+        metrics.note(metrics.STARTED)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
         if bootstrap.inline_knowledge:
             characters = bootstrap.inline_knowledge.characters
@@ -268,6 +270,7 @@ class Call:
         if self._refused:
             return
         ending = self._ending or Ending("failed", "worker_shutdown")
+        metrics.note(metrics.ENDED, status=ending.status)
         log.info("call_ended", status=ending.status, reason=ending.reason)
         deps = self._deps
         if deps is None:

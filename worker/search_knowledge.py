@@ -12,6 +12,7 @@ from livekit.agents.llm import RawFunctionTool
 
 from contracts import tracing
 from contracts.voice import ErrorEvent, SearchEvent, SearchRequest, SearchResponse, SubQuestion
+from worker import metrics
 from worker.call import CallDeps
 from worker.deadline import Clock, Deadline
 from worker.errors import SidecarError
@@ -220,6 +221,8 @@ def _noted(deps: CallDeps, searched: _Searched, attempts: Attempts) -> dict[str,
 
 
 def _record(deps: CallDeps, searched: _Searched, attempts: Attempts, ms: float) -> None:
+    ahead = "true" if searched.search_id and attempts.count == 0 else "false"
+    metrics.note(metrics.SEARCHES, max(0.0, ms) / 1000, status=searched.status, ahead=ahead)
     log.info(
         "searched",
         session_id=str(deps.ids.session_id),

@@ -106,6 +106,12 @@ class Settings(SecretFileSettings):
     drain_s: Annotated[int, Field(ge=1)] = Field(
         default=1800, description="Seconds that running calls have to end after SIGTERM."
     )
+    metrics_host: NotBlank = Field(
+        default="127.0.0.1", description="Where metrics are served, without a password: a private address."
+    )
+    metrics_port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        default=None, description="Their port, for Prometheus; they are served where it is set."
+    )
     otlp_endpoint: AnyHttpUrl | None = Field(
         default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
     )

@@ -4,7 +4,7 @@ import time
 from collections.abc import AsyncGenerator, Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Protocol, TypeAlias, TypeVar
+from typing import Any, Final, Literal, TypeAlias, TypeVar
 
 from livekit.agents import (
     AgentSession,
@@ -17,6 +17,7 @@ from opentelemetry.context import Context
 from opentelemetry.trace import Span
 
 from contracts import tracing
+from worker import metrics
 
 Outcome: TypeAlias = Literal["answered", "interrupted", "unanswered"]
 Clock: TypeAlias = Callable[[], float]
@@ -50,18 +51,11 @@ class Turn:
         return self.trace.context if self.trace else _NONE
 
 
-class Listener(Protocol):
-    """Hears of turns that are over."""
-
-    def turn_over(self, turn: Turn, outcome: Outcome) -> None:
-        """Take one in."""
-
-
 class Turns:
     """Follows a session by its events, and writes each turn down as one trace when it is over."""
 
-    def __init__(self, listener: Listener | None = None, clock: Clock = time.time) -> None:
-        self._listener, self._clock = listener, clock
+    def __init__(self, clock: Clock = time.time) -> None:
+        self._clock = clock
         self._turn: Turn | None = None
 
     def follow(self, session: AgentSession[Any]) -> None:
@@ -172,5 +166,15 @@ class Turns:
                 answerline__turn__searches=turn.searches,
                 **heard,
             )
-        if self._listener:
-            self._listener.turn_over(turn, outcome)
+        _measure(turn, outcome)
+
+
+def _measure(turn: Turn, outcome: Outcome) -> None:
+    metrics.note(metrics.TURNS, outcome=outcome)
+    if turn.first_audio:
+        metrics.note(metrics.FIRST_AUDIO, max(0.0, turn.first_audio - turn.began))
+    if turn.filler:
+        metrics.note(metrics.FILLER, max(0.0, turn.filler - turn.began))
+    if turn.answer:
+        searched = "true" if turn.searches else "false"
+        metrics.note(metrics.ANSWER, max(0.0, turn.answer - turn.began), searched=searched)

@@ -9,6 +9,7 @@ from uuid import UUID
 import typer
 from rich.table import Table
 
+from retrieval_sidecar import metrics
 from retrieval_sidecar.cli.shared import app, connected, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.http.credentials import Credential
@@ -32,7 +33,8 @@ def manage() -> None:
     settings = read_settings()
     configure_telemetry(settings, "manage")
     try:
-        serve_app(create_app(settings), host=settings.management_host, port=settings.management_port)
+        with metrics.served(settings):
+            serve_app(create_app(settings), host=settings.management_host, port=settings.management_port)
     except SidecarError as error:
         fail(str(error))
 

@@ -9,7 +9,7 @@ from uuid import UUID
 import aiohttp
 import typer
 
-from retrieval_sidecar import migrations
+from retrieval_sidecar import metrics, migrations
 from retrieval_sidecar.cli.shared import app, connected, err, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.embeddings import create_embedders
 from retrieval_sidecar.errors import SidecarError
@@ -29,7 +29,11 @@ def serve() -> None:
     """Serve the voice API until it is told to stop (SIGTERM or Ctrl-C)."""
     settings = read_settings()
     configure_telemetry(settings, "voice")
-    serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
+    try:
+        with metrics.served(settings):
+            serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
+    except SidecarError as error:
+        fail(str(error))
 
 
 @app.command()

@@ -3,8 +3,10 @@
 import asyncio
 import signal
 
-from retrieval_sidecar.cli.shared import app, read_settings, run, started
+from retrieval_sidecar import metrics
+from retrieval_sidecar.cli.shared import app, fail, read_settings, run, started
 from retrieval_sidecar.embeddings import Embedders
+from retrieval_sidecar.errors import ConfigurationError
 from retrieval_sidecar.jobs import worker
 from retrieval_sidecar.jobs.process import Workshop
 from retrieval_sidecar.jobs.queue import JobQueue
@@ -22,7 +24,11 @@ def work() -> None:
     """
     settings = read_settings()
     configure_telemetry(settings, "work")
-    run(_work(settings))
+    try:
+        with metrics.served(settings):
+            run(_work(settings))
+    except ConfigurationError as error:
+        fail(str(error))
 
 
 async def _work(settings: Settings) -> None:

@@ -58,7 +58,9 @@ async def _find(
 ) -> list[Candidate]:
     statement, parameters = search_with(scope, shape, question, vector, by_index)
     async with connection.cursor(row_factory=dict_row) as cursor:
-        with step("SELECT passages", kind=SpanKind.CLIENT, db__system__name="postgresql", db__operation__name="SELECT"):
+        with step(
+            "search postgresql", kind=SpanKind.CLIENT, db__system__name="postgresql", db__operation__name="SELECT"
+        ):
             async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
                 await cursor.execute(statement, parameters)
             rows = await cursor.fetchall()

@@ -16,6 +16,7 @@ from retrieval_sidecar.database import Connection, Pool, time_limit, translated_
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Embedders, Vectors
 from retrieval_sidecar.errors import EmbedderUnavailable
+from retrieval_sidecar.metrics import DEGRADED, SEARCHES
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
@@ -114,6 +115,13 @@ class SearchService:
                 span.set_attribute("answerline.search.results", len(results))
                 span.set_attribute("answerline.search.degraded", vectors is None)
         ended = time.perf_counter()
+        _measure(
+            status,
+            is_degraded=vectors is None,
+            embed=embed_ms,
+            search=(ended - search_started) * 1000,
+            total=(ended - started) * 1000,
+        )
         return Outcome(
             search_id=uuid4(),
             status=status,
@@ -224,6 +232,12 @@ class SearchService:
             if row is None or not row[0]:
                 return "restricted_empty"
         return "no_match"
+
+
+def _measure(status: Status, *, is_degraded: bool, **steps_ms: float) -> None:
+    for step_name, ms in steps_ms.items():
+        SEARCHES.labels(step_name, status).observe(ms / 1000)
+    DEGRADED.inc(is_degraded)
 
 
 def _merge(selections: Sequence[Sequence[Ranked]]) -> list[Found]:

@@ -29,6 +29,7 @@ from retrieval_sidecar.http.background import Background
 from retrieval_sidecar.http.readiness import Readiness
 from retrieval_sidecar.http.requests import read_body, read_id
 from retrieval_sidecar.http.responses import answer, contract
+from retrieval_sidecar.metrics import CALLS_ENDED, CALLS_STARTED
 from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
 from retrieval_sidecar.search.service import Clock, SearchService
 from retrieval_sidecar.voice import sessions
@@ -81,6 +82,7 @@ class VoiceHandlers:
                 return await sessions.bootstrap(connection, token_id, body, self._clock())
 
         opened, created = await self._write(open_session(), deadline)
+        CALLS_STARTED.inc(created)
         return answer(opened, status=201 if created else 200)
 
     async def search_knowledge(self, request: web.Request) -> web.Response:
@@ -124,8 +126,12 @@ class VoiceHandlers:
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def end() -> ContractModel:
+            now = self._clock()
             async with self._pool.within(deadline) as connection:
-                return await sessions.end(connection, key, body, self._clock())
+                ended = await sessions.end(connection, key, body, now)
+            if ended.ended_at == now:  # and not told again, or ended otherwise before
+                CALLS_ENDED.labels(ended.status).inc()
+            return ended
 
         return answer(await self._write(end(), deadline))
 

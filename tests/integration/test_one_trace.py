@@ -26,7 +26,7 @@ QUERY, SAID, FOUND, TITLE, TOLD, GREETING = (
 )
 ASKED = f"uh {SAID} where is the {QUERY}"
 SEARCH = "POST /internal/voice/v1/sessions/{sessionId}/tools/knowledge-search"
-TO_SQL = ["turn", "execute_tool search_knowledge", SEARCH, SEARCH, "search", "SELECT passages"]
+TO_SQL = ["turn", "execute_tool search_knowledge", SEARCH, SEARCH, "search", "search postgresql"]
 
 
 @pytest.fixture
@@ -72,7 +72,7 @@ async def test_a_turn_is_one_trace_from_end_of_speech_to_first_sound_and_holds_n
     async with fake_call(monkeypatch, sidecar, llm, line=line, sidecar_url=api.url, sidecar_token=api.token) as call:
         await ask(call, line)
         await line.hears_whole(TOLD)
-    statement, turn = spans.one("SELECT passages"), spans.one("turn")
+    statement, turn = spans.one("search postgresql"), spans.one("turn")
     assert spans.path(statement) == TO_SQL
     assert spans.path(spans.one("embed")) == [*TO_SQL[:4], "embed"]
     assert [spans.path(each) for each in spans.named("speech")][-1] == ["turn", "speech"]
@@ -107,10 +107,10 @@ async def test_a_search_ahead_belongs_to_the_turn_that_it_was_made_for(
         monkeypatch, sidecar, llm, line=line, sidecar_url=api.url, sidecar_token=api.token, prefetch=True
     ) as call:
         await ask(call, line)
-        await line.until(lambda: spans.named("SELECT passages"))
+        await line.until(lambda: spans.named("search postgresql"))
         ready.set()
         await line.hears_whole(TOLD)
-    assert spans.path(spans.one("SELECT passages")) == ["turn", "search_ahead", *TO_SQL[2:]]
+    assert spans.path(spans.one("search postgresql")) == ["turn", "search_ahead", *TO_SQL[2:]]
     tool = spans.one("execute_tool search_knowledge")
     assert tool.attributes
     assert tool.attributes["answerline.search.attempts"] == 0

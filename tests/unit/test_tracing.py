@@ -35,7 +35,7 @@ def exported(name: str, **span: object) -> str:
     assert left.parent
     assert (left.parent.trace_id, left.parent.span_id) == (7, 9)
     assert left.status.status_code == StatusCode.ERROR
-    return left.to_json()
+    return str(left.to_json())
 
 
 @pytest.mark.parametrize("name", [SECRET, f"POST {SECRET}", f"GET /a?q={SECRET}", f"turn {SECRET}", f"{SECRET} /a"])
