@@ -19,7 +19,7 @@ KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
 KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock \
+.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest call-latency pictures peers lock \
         lock-images lock-peers livekit-server oasdiff kustomize redis-server clean
 
 help: ## this list
@@ -65,6 +65,9 @@ bench-quick: setup ## the same on small data, some minutes; fails for what is wr
 
 bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
 	@$(BIN)/python -m tests.bench.ingest
+
+call-latency: setup livekit-server ## what a caller waits for, with and without searching ahead, to build/bench/call.json
+	@$(BIN)/python -m tests.bench.call
 
 pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
 	@$(BIN)/python -m tests.bench.pictures --take
