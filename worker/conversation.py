@@ -1,7 +1,7 @@
 """The talking part of a call: the session as we set it, what it reports, trouble and silence."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -10,6 +10,7 @@ from uuid import uuid4
 import structlog
 from livekit.agents import AgentSession, inference
 from livekit.agents.llm import ChatMessage
+from livekit.agents.metrics import ModelUsage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
@@ -106,6 +107,11 @@ class Conversation:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def used(self) -> Sequence[ModelUsage]:
+        """What the models were used for so far."""
+        return self._session.usage.model_usage
 
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         message = event.item

@@ -23,7 +23,7 @@ from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
 from contracts import tracing
 from contracts.voice import Bootstrap, InlineEvent
-from worker import metrics
+from worker import metrics, usage
 from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
 from worker.canned import CannedVoice
@@ -112,8 +112,10 @@ class Call:
 
     async def aclose(self) -> None:
         """Hang up, report what is left and the terminal status, and let go of everything."""
-        if self._conversation:
+        if self._conversation and self._deps:
             await self._conversation.aclose()
+            for event in usage.events(self._conversation.used, self._settings.prices_file):
+                self._deps.timeline.add(event)
         async with self._resources:
             await asyncio.gather(self._delete_room(), self._report_end())
         await asyncio.to_thread(tracing.flush)

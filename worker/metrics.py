@@ -56,6 +56,8 @@ ERRORS: Final = Counter("answerline_worker_errors", "What the timeline tells as 
 UNSEARCHED: Final = Counter("answerline_answered_without_search", "Answers that seemed to need a search and had none.")
 STARTED: Final = Counter("answerline_worker_calls_started", "Calls for which an agent was found.")
 ENDED: Final = Counter("answerline_worker_calls_ended", "Calls by the status that the worker gave them.", ["status"])
+COST: Final = Counter("answerline_usage_cost", "What models cost, in the currency of the table of prices.", ["kind"])
+UNPRICED: Final = Counter("answerline_usage_unpriced", "Models of calls that the table of prices has not.", ["kind"])
 ACTIVE: Final = Gauge("answerline_worker_active_calls", "Calls under way in this worker.")
 
 _LABELS: Final[Mapping[str, frozenset[str]]] = {
@@ -64,7 +66,7 @@ _LABELS: Final[Mapping[str, frozenset[str]]] = {
     "outcome": frozenset({"answered", "interrupted", "unanswered"}),
     "result": frozenset({"used", "unused"}),
     "source": frozenset({"stt", "llm", "tts", "realtime", "sidecar", "worker"}),
-    "kind": frozenset({"stt", "llm", "tts", "realtime"}),
+    "kind": frozenset({"stt", "llm", "tts"}),
     "status": frozenset(
         {
             *("ok", "no_match", "restricted_empty", "unavailable", "aborted", "invalid_query"),
@@ -77,7 +79,7 @@ _METRICS: Final[Mapping[str, Metric]] = {
     metric._name: metric  # noqa: SLF001 - the library has no other name for it
     for metric in (
         *(FIRST_AUDIO, FILLER, ANSWER, TURNS, SEARCHES, AHEAD, SAVED),
-        *(ERRORS, UNSEARCHED, STARTED, ENDED),
+        *(ERRORS, UNSEARCHED, STARTED, ENDED, COST, UNPRICED),
     )
 }
 

@@ -9,6 +9,7 @@ from pydantic import (
     AnyUrl,
     BeforeValidator,
     Field,
+    FilePath,
     SecretStr,
     UrlConstraints,
     ValidationError,
@@ -105,6 +106,9 @@ class Settings(SecretFileSettings):
     )
     drain_s: Annotated[int, Field(ge=1)] = Field(
         default=1800, description="Seconds that running calls have to end after SIGTERM."
+    )
+    prices_file: FilePath | None = Field(
+        default=None, description="What models cost, as worker/prices.toml has it, which is taken where none is named."
     )
     metrics_host: NotBlank = Field(
         default="127.0.0.1", description="Where metrics are served, without a password: a private address."

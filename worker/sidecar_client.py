@@ -41,6 +41,7 @@ from contracts.voice import (
     SearchRequest,
     SearchResponse,
     TurnEvent,
+    UsageEvent,
 )
 from worker.deadline import Deadline
 from worker.errors import (
@@ -58,7 +59,7 @@ _EXCHANGE_S: Final = 3.8
 # Five passages of 2,000 characters, escaped, are a tenth of this.
 _LARGEST_ANSWER: Final = 1 << 20
 
-Event: TypeAlias = TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent
+Event: TypeAlias = TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent | UsageEvent
 TerminalStatus: TypeAlias = Literal["completed", "transferred", "failed"]
 
 _Answer = TypeVar("_Answer", bound=ContractModel)

@@ -11,7 +11,6 @@ import os
 import platform
 import subprocess
 import sys
-import tempfile
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass
@@ -218,17 +217,17 @@ def summary(turns: Sequence[Waited], planned: int) -> dict[str, Any]:
     return {"calls": planned, "measured": len(turns), "answered_ahead": ahead, "ms": figures}
 
 
-async def measure(calls: int, delays: Delays, console: Console) -> dict[str, Any]:
-    """Hold so many calls, half of them with searching ahead."""
+async def measure(calls: int, delays: Delays, folder: Path, console: Console) -> dict[str, Any]:
+    """Hold so many calls, half of them with searching ahead; logs go to the folder."""
     said = list(QUESTIONS)
     report: dict[str, Any] = {}
     columns = (TextColumn("{task.description}"), MofNCompleteColumn(), TimeElapsedColumn())
-    with Progress(*columns, console=console) as progress, tempfile.TemporaryDirectory(prefix="calls-") as folder:
+    with Progress(*columns, console=console) as progress:
         for name, prefetch in (("without", False), ("with", True)):
             task = progress.add_task(f"calls {name} searching ahead", total=calls // 2)
             turns = []
             with patch.object(standins, "respond", searches_in_its_own_words):
-                async with bench(delays, Path(folder), prefetch=prefetch) as (server, collector, ears):
+                async with bench(delays, folder, prefetch=prefetch) as (server, collector, ears):
                     for number in range(calls // 2):
                         turn = await hold(server, collector, ears, said[number % len(said)])
                         turns += [turn] if turn else []
@@ -272,13 +271,14 @@ def main(
         argv = [sys.executable, "-m", "tests.bench.call", *sys.argv[1:], "--inside"]
         raise typer.Exit(subprocess.run(netns.command(argv), check=False).returncode)
     delays = Delays(recognizer, model, voice, sidecar)
+    logs = written.parent / "call-logs"
+    logs.mkdir(parents=True, exist_ok=True)
     try:
-        report = asyncio.run(measure(calls, delays, console))
+        report = asyncio.run(measure(calls, delays, logs, console))
     except DemoError as error:
         console.print(str(error), style="red", markup=False)
         raise typer.Exit(1) from None
     machine = {"machine": platform.machine(), "cpus": os.cpu_count(), "python": platform.python_version()}
-    written.parent.mkdir(parents=True, exist_ok=True)
     written.write_text(json.dumps({"delays_s": asdict(delays), **machine, **report}, indent=2) + "\n", "utf-8")
     console.print(table(report))
     missing = sum(report[name]["calls"] - report[name]["measured"] for name in ("without", "with"))
