@@ -45,6 +45,7 @@ check: setup oasdiff kustomize ## lint, format, types, imports, contract, depend
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
 	$(BIN)/python -m deploy.env_files --check
+	$(BIN)/python -m deploy.watch --check
 	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py tests/unit/deploy
 
 smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 TOKEN_FILE=smoke.token

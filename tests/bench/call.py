@@ -7,6 +7,7 @@ heard is measured by the caller.
 
 import asyncio
 import json
+import logging
 import os
 import platform
 import subprocess
@@ -270,6 +271,7 @@ def main(
     if not inside and netns.available() is None:  # so that no packet of a call leaves the machine
         argv = [sys.executable, "-m", "tests.bench.call", *sys.argv[1:], "--inside"]
         raise typer.Exit(subprocess.run(netns.command(argv), check=False).returncode)
+    logging.getLogger("aiohttp.server").setLevel(logging.CRITICAL)  # who hangs up cuts off what was being asked
     delays = Delays(recognizer, model, voice, sidecar)
     logs = written.parent / "call-logs"
     logs.mkdir(parents=True, exist_ok=True)
