@@ -143,6 +143,12 @@ class Settings(SecretFileSettings):
         default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
     )
     trace_ratio: float = Field(default=1.0, ge=0, le=1, description="Which part of the traces is recorded, 0 to 1.")
+    console_idle_minutes: int = Field(
+        default=60, ge=1, description="Without a request for so long a browser has to sign in to the console again."
+    )
+    console_session_hours: int = Field(
+        default=12, ge=1, description="After so long it has to in any case; with its API key a session ends at once."
+    )
     log_level: Literal["debug", "info", "warning", "error"] = "info"
 
     @classmethod

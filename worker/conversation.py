@@ -8,13 +8,14 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 import structlog
-from livekit.agents import AgentSession, inference
-from livekit.agents.llm import ChatMessage
+from livekit.agents import NOT_GIVEN, AgentSession, inference
+from livekit.agents.llm import ChatMessage, RealtimeModel
 from livekit.agents.metrics import ModelUsage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
     FunctionToolsExecutedEvent,
+    SpeechCreatedEvent,
     UserInputTranscribedEvent,
     UserStateChangedEvent,
 )
@@ -56,7 +57,7 @@ def open_session(
     started. The caller may interrupt from the first word: a telephone cancels its own echo.
     """
     return AgentSession(
-        stt=providers.stt,
+        stt=providers.stt or NOT_GIVEN,
         llm=providers.llm,
         tts=providers.tts,
         userdata=deps,
@@ -97,6 +98,12 @@ class Conversation:
         session.on("error", self._on_error)
         session.on("user_state_changed", self._on_user_state)
         session.on("user_input_transcribed", self._on_transcript)
+        # A realtime model's turns begin before anybody knows the caller's words, which come beside the answer.
+        self._words_come_late = isinstance(session.llm, RealtimeModel)
+        self._turn_at = self._turn_before_at = 0.0
+        self._unanswered = False
+        if self._words_come_late:
+            session.on("speech_created", self._on_speech)
 
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
@@ -119,13 +126,17 @@ class Conversation:
             return
         by_caller = message.role == "user"
         text = storable(message.text_content or "")
+        if by_caller and not text.strip():
+            return  # a cough, which a realtime model was given as a turn
         self._turn_of(by_caller=by_caller)
-        if by_caller:
-            self._deps.fallback.text = None  # it answers what was asked before
-            self._count(unsearched=self._judge.caller_said(text))
-        else:
+        if not by_caller:
             self._judge.agent_said(text)
-        latency = message.metrics.get("e2e_latency")
+        elif not self._words_come_late:
+            self._begin_turn()
+            self._judge.caller_said(text)
+        elif message.created_at >= self._turn_before_at:
+            self._judge.caller_said(text)
+        latency = None if by_caller else self._latency(message)
         self._deps.timeline.add(
             wire.TurnEvent(
                 id=uuid4(),
@@ -136,6 +147,26 @@ class Conversation:
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
         )
+
+    def _latency(self, message: ChatMessage) -> float | None:
+        """Seconds from the end of the caller's speech to the sound of an answer."""
+        latency, began = message.metrics.get("e2e_latency"), message.metrics.get("started_speaking_at")
+        ended = self._deps.caller.ended_at
+        # LiveKit does not know it of a realtime model's answer that comes after a "one moment"
+        if latency is None and self._unanswered and began and ended:
+            latency = began - ended
+        self._unanswered = False
+        return latency
+
+    def _on_speech(self, event: SpeechCreatedEvent) -> None:
+        if event.source == "generate_reply":
+            self._turn_before_at, self._turn_at = self._turn_at, event.created_at
+            self._unanswered = True
+            self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        self._deps.fallback.text = None  # it answers what was asked before
+        self._count(unsearched=self._judge.ended())
 
     def _turn_of(self, *, by_caller: bool) -> None:
         prefetch = self._deps.prefetch
@@ -168,14 +199,10 @@ class Conversation:
         if code is None:
             self._failures.pop(source, None)
             return None
-        kind = cast("Source", source)
-        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
-        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=kind, code=code))
+        self._note(cast("Source", source), code)
         self._failures[source] = self._failures.get(source, 0) + 1
-        if self._failures[source] >= _FAILURES_TO_GIVE_UP:
-            if not self._given_up:
-                self._given_up = True
-                self._start(self._give_up())
+        if self._given_up or self._failures[source] >= _FAILURES_TO_GIVE_UP:
+            self._give_up_once()
             return None
         return self._deps.fallback.text or line("call.trouble", self._deps.language)
 
@@ -183,10 +210,26 @@ class Conversation:
         source = _SOURCES.get(getattr(event.error, "type", ""))
         if source is None or event.error.recoverable:
             return  # it is being tried again, or dealt with elsewhere
-        if self.model(source, code_of(event.error.error)):
+        code = code_of(event.error.error)
+        if source == "realtime":
+            # there is no other try; LiveKit would end the call without a word, unless told that it goes on
+            event.error.recoverable = True
+            self._note(source, code)
+            self._give_up_once()
+        elif self.model(source, code):
             self._session.say(line("call.trouble", self._deps.language))
 
+    def _note(self, source: Source, code: str) -> None:
+        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
+        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
+
+    def _give_up_once(self) -> None:
+        if not self._given_up:
+            self._given_up = True
+            self._start(self._give_up())
+
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
+        self._deps.caller.has_become(event.new_state, event.created_at)
         if self._silence:
             self._silence.cancel()
             self._silence = None

@@ -33,7 +33,7 @@ from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, Sid
 from worker.handoff import Handoff
 from worker.messages import line
 from worker.prefetch import Prefetch
-from worker.providers import open_providers
+from worker.providers import Providers, open_providers
 from worker.search_knowledge import get_knowledge_tools, search_ahead
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
@@ -157,7 +157,7 @@ class Call:
             handoff=Handoff(bootstrap.agent.handoff_number, self._transfer, timeline.add),
             canned=CannedVoice(language),
         )
-        if self._settings.prefetch:
+        if self._settings.prefetch and self._settings.pipeline == "cascade":  # else the words come too late for it
             deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
@@ -168,7 +168,7 @@ class Call:
             deps.timeline.add(InlineEvent(id=uuid4(), at=now(), characters=characters))
         silence_s = self._settings.silence_s
         session = open_session(
-            open_providers(self._settings, language),
+            self._open_providers(language),
             deps,
             silence_s=silence_s,
             turn_end_max_s=self._settings.turn_end_max_s,
@@ -180,6 +180,11 @@ class Call:
         greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
         agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+
+    def _open_providers(self, language: str) -> Providers:
+        providers = open_providers(self._settings, language)
+        self._resources.push_async_callback(providers.aclose)
+        return providers
 
     async def _transfer(self, number: str) -> None:
         """Ask the telephone side to move the caller to that number (SIP REFER), and wait for its answer.
@@ -212,7 +217,7 @@ class Call:
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
         language = self._settings.default_language
-        providers = open_providers(self._settings, language)
+        providers = self._open_providers(language)
         session: AgentSession[None] = AgentSession(
             tts=providers.tts,
             vad=None,

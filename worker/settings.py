@@ -58,6 +58,21 @@ class Settings(SecretFileSettings):
         validation_alias="OPENAI_BASE_URL",
         description="Any endpoint that speaks OpenAI's wire format.",
     )
+    pipeline: Literal["cascade", "realtime"] = Field(
+        default="cascade",
+        description="cascade: speech to text, chat, text to speech; realtime: one model that hears and speaks.",
+    )
+    realtime_model: NotBlank = Field(default="gpt-realtime", description="The model that hears and speaks.")
+    realtime_base_url: AnyHttpUrl | None = Field(
+        default=None,
+        description="Its endpoint, which speaks OpenAI's realtime wire format; by default OPENAI_BASE_URL.",
+    )
+    realtime_api_key: Secret | None = Field(
+        default=None, description="Key of that endpoint; by default OPENAI_API_KEY."
+    )
+    realtime_voice: NotBlank | None = Field(
+        default=None, description="A voice of that model; by default the one of text to speech, to sound alike."
+    )
     stt_model: NotBlank = Field(default="gpt-4o-mini-transcribe", description="Speech to text.")
     stt_language: Literal["agent", "auto"] = Field(
         default="agent",

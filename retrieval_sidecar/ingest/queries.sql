@@ -52,8 +52,10 @@ insert into instruction_segment (organization_id, instruction_id, segment_id)
 values (%(organization_id)s, %(instruction_id)s, %(segment_id)s);
 
 -- name: upsert_base
+-- No row where the name is that of a team's or a person's base, which no file fills.
 insert into knowledge_base (organization_id, name) values (%(organization_id)s, %(name)s)
 on conflict (organization_id, name) do update set name = excluded.name
+where knowledge_base.owner_type = 'organization'
 returning base_id;
 
 -- name: upsert_source
@@ -79,7 +81,8 @@ values (%(organization_id)s, %(id)s, %(name)s, %(language)s, %(region)s, %(promp
 on conflict (organization_id, agent_id) do update set
     name = excluded.name, language = excluded.language, region_code = excluded.region_code, prompt = excluded.prompt,
     greeting = excluded.greeting, handoff_number = excluded.handoff_number, knowledge_mode = excluded.knowledge_mode,
-    instruction_scope_mode = excluded.instruction_scope_mode, knowledge_scope_mode = excluded.knowledge_scope_mode;
+    instruction_scope_mode = excluded.instruction_scope_mode, knowledge_scope_mode = excluded.knowledge_scope_mode,
+    deleted_at = null;
 
 -- name: clear_agent_selections
 with gone_instructions as (
@@ -425,11 +428,14 @@ select %(organization_id)s, code, passage_id
 from unnest(%(codes)s::text[], %(passage_ids)s::bigint[]) added (code, passage_id)
 on conflict do nothing;
 
+-- name: is_public
+i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
+        and s.status = 'ready'
+
 -- name: facts_of_item
 -- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
 p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
-    i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
-        and s.status = 'ready' and b.owner_type = 'organization' as servable,
+    b.for_agents and /*include is_public*/ as servable, not b.for_agents and /*include is_public*/ as reserved,
     i.valid_from, i.valid_to, i.open_minutes,
     nullif(array(select segment_id from item_segment g
                  where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
@@ -438,7 +444,7 @@ p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_ke
 
 -- name: facts_of_instruction
 p.organization_id, p.passage_id, true, n.instruction_key, null::integer, null::integer,
-    n.status = 'published' and n.deleted_at is null,
+    n.status = 'published' and n.deleted_at is null, false,
     '-infinity'::timestamptz, 'infinity'::timestamptz, null::int4multirange,
     nullif(array(select segment_id from instruction_segment g
                  where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id
@@ -485,9 +491,9 @@ cross join lateral (
 
 -- name: add_vectors
 insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
-    base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
+    base_key, servable, reserved, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
 select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
-    f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
+    f.base_key, f.servable, f.reserved, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
     /*include centred*/
 from embedding_space e
 cross join unnest(%(passage_ids)s::bigint[]) wanted (passage_id)
@@ -510,13 +516,16 @@ cross join lateral (
 where e.organization_id = %(organization_id)s and e.space_id = %(space_id)s;
 
 -- name: refreshed
-folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, valid_from = f.valid_from,
-    valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids, region_code = f.region_code
+folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, reserved = f.reserved,
+    valid_from = f.valid_from, valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids,
+    region_code = f.region_code
 
 -- name: is_not_fresh
-(v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
+(v.folder_id, v.base_key, v.servable, v.reserved, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids,
+        v.region_code)
     is distinct from
-    (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code)
+    (f.folder_id, f.base_key, f.servable, f.reserved, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids,
+        f.region_code)
 
 -- name: refresh_facts
 -- In the transaction that changes the rows, so that what was closed is closed before anything is embedded again.
@@ -529,6 +538,13 @@ where v.organization_id = %(organization_id)s and f.organization_id = v.organiza
 select p.passage_id from knowledge_item i
 join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
 where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
+limit %(limit)s;
+
+-- name: passages_of_base
+select p.passage_id from source s
+join knowledge_item i on i.organization_id = s.organization_id and i.source_id = s.source_id
+join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
 limit %(limit)s;
 
 -- name: passages_of_items

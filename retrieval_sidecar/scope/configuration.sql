@@ -7,21 +7,21 @@ select directory_id from instruction_directory
 where organization_id = %(organization_id)s and directory_id = any(%(asked)s);
 
 -- name: owned_items
--- Not those in a base of a team or a person, which no agent ever searches.
+-- Not those in a base that a team or a person has to themselves, which no agent searches.
 select i.item_id from knowledge_item i
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
 where i.organization_id = %(organization_id)s and i.item_id = any(%(asked)s) and i.deleted_at is null
-    and b.owner_type = 'organization';
+    and b.for_agents;
 
 -- name: owned_folders
--- One in which something of the organization's own bases stands: of others the name may say too much.
+-- One in which something stands that is for agents: of others the name may say too much.
 select f.folder_key from folder f
 where f.organization_id = %(organization_id)s and f.folder_key = any(%(asked)s) and /*include is_shown*/;
 
 -- name: owned_bases
 select base_id from knowledge_base
-where organization_id = %(organization_id)s and base_id = any(%(asked)s) and owner_type = 'organization';
+where organization_id = %(organization_id)s and base_id = any(%(asked)s) and for_agents;
 
 -- name: clear_instructions
 delete from agent_instruction where organization_id = %(organization_id)s and agent_id = %(agent_id)s;
@@ -93,7 +93,7 @@ select a.agent_id, a.name, a.language, a.region_code, a.instruction_scope_mode, 
         where r.organization_id = a.organization_id and r.agent_id = a.agent_id order by 1 limit 100
     ) as numbers
 from phone_agent a
-where a.organization_id = %(organization_id)s
+where a.organization_id = %(organization_id)s and a.deleted_at is null
 
 -- name: list_agents
 /*include agents*/ and (left(a.name, 200), a.agent_id) > (%(after_name)s, %(after_id)s)
@@ -108,7 +108,7 @@ exists (
     select from knowledge_item i
     join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
     join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-    where i.organization_id = f.organization_id and i.folder_id = f.folder_id and b.owner_type = 'organization'
+    where i.organization_id = f.organization_id and i.folder_id = f.folder_id and b.for_agents
 )
 
 -- name: selectable
@@ -116,12 +116,12 @@ exists (
 i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
 
 -- name: standing
--- Each item of the organization's own bases once, read in one go, however many folders there are.
+-- Each item of the bases that are for agents once, read in one go, however many folders there are.
 select i.folder_id, s.base_id, i.item_id, /*include selectable*/ as selectable
 from knowledge_item i
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-where i.organization_id = %(organization_id)s and b.owner_type = 'organization'
+where i.organization_id = %(organization_id)s and b.for_agents
 
 -- name: folders
 -- Bases, which have a key as a folder has one, and folders with something in them.
@@ -149,7 +149,7 @@ folders as (
         ) as is_selected
     from knowledge_base b
     left join of_bases o on o.base_id = b.base_id
-    where b.organization_id = %(organization_id)s and b.owner_type = 'organization'
+    where b.organization_id = %(organization_id)s and b.for_agents
     union all
     select f.folder_key, null, o.items, o.selected, exists (
             select from agent_folder x
@@ -186,7 +186,7 @@ join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s
 where i.organization_id = %(organization_id)s and i.item_key > %(after)s and i.folder_id = (
         select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(folder_key)s
     )
-    and b.owner_type = 'organization' and /*include selectable*/
+    and b.for_agents and /*include selectable*/
 order by i.item_key
 limit %(limit)s;
 
@@ -227,5 +227,6 @@ limit %(limit)s;
 -- name: list_instructions
 select n.instruction_key, n.instruction_id, n.title, n.directory_id, n.status from instruction n
 where n.organization_id = %(organization_id)s and n.instruction_key > %(after)s and n.deleted_at is null
+    and (%(directory_id)s::uuid is null or n.directory_id = %(directory_id)s)
 order by n.instruction_key
 limit %(limit)s;

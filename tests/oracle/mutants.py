@@ -54,6 +54,7 @@ def _scope(name: str, condition: str, instead: str) -> Mutant:
 MUTANTS = (
     _search("any organization", "p.organization_id = %(organization_id)s and p.space_id", "p.space_id"),
     _search("not servable", "p.servable"),
+    _search("what a team or a person keeps to themselves", "{or_reserved}", "or p.reserved"),
     _search("any segment", "p.segment_ids && %(segment_ids)s::integer[]"),
     _search("nothing without segments", "p.segment_ids is null", "false"),
     _search("before it is valid", "p.valid_from <= %(now)s"),

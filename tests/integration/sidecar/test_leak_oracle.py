@@ -42,7 +42,7 @@ SEED = int(os.environ.get("LEAK_SEED", "20261130"))
 # Half of them of an organization that is in a partition of its own.
 CASES_OF_PARTITIONS = min(CASES, 1_500)
 # The oracle notices any mutant within so many cases.
-FEW = 600
+FEW = 1_200
 STATUSES = {"ok", "no_match", "restricted_empty"}
 RULES = {
     "item: removed",
@@ -135,7 +135,7 @@ async def _by_route(client: VoiceClient, written: Written, case: Case) -> None:
     """A call of its own with one search, as a worker makes them."""
     call = written.world.calls[case.call]
     tenant = written.world.organizations[call.organization]
-    owned = {n for n, base in enumerate(tenant.bases) if base.owner == "organization" and not base.removed}
+    owned = {n for n, base in enumerate(tenant.bases) if base.is_for_agents and not base.removed}
     if call.narrowing is not None and not call.narrowing <= owned:
         refused = await client.post(SESSIONS, _bootstrap(written, case, call))
         assert refused.status == 400
