@@ -41,6 +41,9 @@ def observed(*, goes_on: bool) -> Middleware:
                 if status >= 500:
                     tracing.failed(span, str(status))
                 return response
+        except web.HTTPException as answer:
+            status = answer.status
+            raise
         except asyncio.CancelledError:
             status = _CLIENT_LEFT
             raise

@@ -10,6 +10,7 @@ import json
 import logging
 import os
 import platform
+import socket
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Sequence
@@ -19,8 +20,10 @@ from pathlib import Path
 from typing import Annotated, Any, Final
 from unittest.mock import patch
 
+import aiohttp
 import typer
 from aiohttp import web
+from prometheus_client.parser import text_string_to_metric_families
 from rich.console import Console
 from rich.progress import MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 from rich.table import Table
@@ -91,6 +94,29 @@ class Waited:
     ahead: bool
 
 
+@dataclass
+class Bench:
+    """What a call needs."""
+
+    server: LiveKitServer
+    collector: Collector
+    ears: "_Ears"
+    metrics_url: str
+
+    async def ahead(self) -> dict[str, float]:
+        """What the worker has counted of searching ahead: the calls' own numbers, served by its main process."""
+        async with aiohttp.ClientSession() as http, http.get(self.metrics_url) as answer:
+            families = list(text_string_to_metric_families(await answer.text()))
+        counted = {(s.name, s.labels.get("result")): s.value for family in families for s in family.samples}
+        number = counted.get(("answerline_search_ahead_saved_seconds_count", None), 0.0)
+        saved = counted.get(("answerline_search_ahead_saved_seconds_sum", None), 0.0)
+        return {
+            "used": counted.get(("answerline_searches_ahead_total", "used"), 0.0),
+            "unused": counted.get(("answerline_searches_ahead_total", "unused"), 0.0),
+            "saved_ms_mean": round(saved / number * 1000, 1) if number else 0.0,
+        }
+
+
 class _Ears:
     """A recogniser that knows what is being said, so that it takes no time of its own."""
 
@@ -110,9 +136,7 @@ def searches_in_its_own_words(messages: Sequence[Message], *, can_search: bool) 
 
 
 @asynccontextmanager
-async def bench(
-    delays: Delays, folder: Path, *, prefetch: bool
-) -> AsyncIterator[tuple[LiveKitServer, Collector, _Ears]]:
+async def bench(delays: Delays, folder: Path, *, prefetch: bool) -> AsyncIterator[Bench]:
     """Everything that a call needs, up."""
     program = livekit_server.find()
     if program is None:
@@ -125,7 +149,7 @@ async def bench(
         Endpoint.COMPLETIONS: delays.model,
         Endpoint.SPEECH: delays.voice,
     }
-    models = StandIns([], delays=waits)
+    models, metrics_port = StandIns([], delays=waits), _free_port()
     await models._recognizer.aclose()
     models._recognizer = ears  # type: ignore[assignment]
 
@@ -154,12 +178,19 @@ async def bench(
                 "ANSWERLINE_WORKER_PORT": "0",
                 "ANSWERLINE_PREFETCH": str(prefetch).lower(),
                 "ANSWERLINE_OTLP_ENDPOINT": collector.url,
+                "ANSWERLINE_METRICS_PORT": str(metrics_port),
                 "NO_PROXY": "127.0.0.1,localhost",
             },
             is_ready=registered,
         ),
     ):
-        yield server, collector, ears
+        yield Bench(server, collector, ears, f"http://127.0.0.1:{metrics_port}/metrics")
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
 
 
 def _answer(status: int, body: str, delay_s: float = 0.0) -> Callable[[web.Request], Any]:
@@ -170,27 +201,27 @@ def _answer(status: int, body: str, delay_s: float = 0.0) -> Callable[[web.Reque
     return handler
 
 
-async def hold(server: LiveKitServer, collector: Collector, ears: _Ears, question: str) -> Waited | None:
+async def hold(at: Bench, question: str) -> Waited | None:
     """One call with one question; None where it went wrong."""
-    before = len(collector.turns())
+    before = len(at.collector.turns())
     caller = Caller(
-        server.url,
-        server.key,
-        server.secret,
+        at.server.url,
+        at.server.key,
+        at.server.secret,
         caller_number="+15550140",
         called_number="+15550100",
         agent_name=AGENT,
     )
-    ears.words = question
+    at.ears.words = question
     try:
         async with caller:
             await caller.wait_for_answer(_PATIENCE_S, silence=0.5)
             await caller.say(question)
             heard = await caller.wait_for_answer(_PATIENCE_S, silence=0.5)
-        await collector.has_turns(before + 1, _PATIENCE_S)
+        await at.collector.has_turns(before + 1, _PATIENCE_S)
     except (CallEndedError, NoAnswerError, TimeoutError):
         return None
-    return waited(collector.turns()[-1], heard.delay)
+    return waited(at.collector.turns()[-1], heard.delay)
 
 
 def waited(turn: dict[str, Received], heard_s: float | None) -> Waited | None:
@@ -228,12 +259,13 @@ async def measure(calls: int, delays: Delays, folder: Path, console: Console) ->
             task = progress.add_task(f"calls {name} searching ahead", total=calls // 2)
             turns = []
             with patch.object(standins, "respond", searches_in_its_own_words):
-                async with bench(delays, folder, prefetch=prefetch) as (server, collector, ears):
+                async with bench(delays, folder, prefetch=prefetch) as at:
                     for number in range(calls // 2):
-                        turn = await hold(server, collector, ears, said[number % len(said)])
+                        turn = await hold(at, said[number % len(said)])
                         turns += [turn] if turn else []
                         progress.advance(task)
-            report[name] = summary(turns, calls // 2)
+                    ahead = await at.ahead()
+            report[name] = summary(turns, calls // 2) | {"ahead": ahead}
     return report
 
 
@@ -253,6 +285,8 @@ def table(report: dict[str, Any]) -> Table:
         shown.add_row(label, *(f"{cell['p50']:.0f} / {cell['p95']:.0f}" if cell else "-" for cell in cells))
     shares = (f"{report[name]['answered_ahead']} of {report[name]['measured']}" for name in ("without", "with"))
     shown.add_row("answered by what was searched ahead", *shares)
+    saved = (report[name].get("ahead", {}).get("saved_ms_mean", 0) for name in ("without", "with"))
+    shown.add_row("of such a search was over when it was asked for, mean", *(f"{each:.0f}" for each in saved))
     return shown
 
 

@@ -27,6 +27,7 @@ def test_calls_are_measured_with_and_without_searching_ahead(tmp_path: Path) -> 
     told = json.loads(report.read_text("utf-8"))
     assert [told[name]["measured"] for name in ("without", "with")] == [1, 1]
     assert [told[name]["answered_ahead"] for name in ("without", "with")] == [0, 1]
+    assert [told[name]["ahead"]["used"] for name in ("without", "with")] == [0, 1], "counted in the call's own process"
     without = {name: figures["p50"] for name, figures in told["without"]["ms"].items()}
     assert 0 < without["tool"] < without["result"] < without["answer"]
     assert without["search"] >= told["delays_s"]["sidecar"] * 1000
