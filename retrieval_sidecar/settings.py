@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Self, TypeVar
 
-from pydantic import ByteSize, Field, SecretStr, ValidationError
+from pydantic import AnyHttpUrl, ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
 from contracts.secret_files import SecretFileError, SecretFileSettings
@@ -145,6 +145,16 @@ class Settings(SecretFileSettings):
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )
+    metrics_host: str = Field(
+        default="127.0.0.1", description="Where metrics are served, without a password: a private address."
+    )
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Their port, for Prometheus; they are served where it is set."
+    )
+    otlp_endpoint: AnyHttpUrl | None = Field(
+        default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
+    )
+    trace_ratio: float = Field(default=1.0, ge=0, le=1, description="Which part of the traces is recorded, 0 to 1.")
     console_idle_minutes: int = Field(
         default=60, ge=1, description="Without a request for so long a browser has to sign in to the console again."
     )

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -11,6 +11,7 @@ from uuid import uuid4
 import structlog
 from livekit.agents import NOT_GIVEN, AgentSession, inference
 from livekit.agents.llm import ChatMessage, RealtimeModel
+from livekit.agents.metrics import ModelUsage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
@@ -94,6 +95,7 @@ class Conversation:
         self._tasks: set[asyncio.Task[None]] = set()
         known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
         self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
+        deps.turns.follow(session)
         session.on("conversation_item_added", self._on_item)
         session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
@@ -109,11 +111,17 @@ class Conversation:
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
         self._count(unsearched=self._judge.ended())
+        self._deps.turns.close()
         if self._deps.prefetch:
             self._deps.prefetch.drop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def used(self) -> Sequence[ModelUsage]:
+        """What the models were used for so far."""
+        return self._session.usage.model_usage
 
     def begins_to_key(self) -> None:
         """The caller presses a key: the agent stops speaking, as for a word of theirs."""

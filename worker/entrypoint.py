@@ -21,7 +21,9 @@ from livekit.agents import (
 )
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
+from contracts import tracing
 from contracts.voice import Bootstrap, InlineEvent
+from worker import metrics, usage
 from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
 from worker.canned import CannedVoice
@@ -115,10 +117,13 @@ class Call:
         """Hang up, report what is left and the terminal status, and let go of everything."""
         if self._keypad:
             self._keypad.close()
-        if self._conversation:
+        if self._conversation and self._deps:
             await self._conversation.aclose()
+            for event in usage.events(self._conversation.used, self._settings.prices_file):
+                self._deps.timeline.add(event)
         async with self._resources:
             await asyncio.gather(self._delete_room(), self._report_end())
+        await asyncio.to_thread(tracing.flush)
 
     async def _answer(self, caller: rtc.RemoteParticipant) -> None:
         client = await self._resources.enter_async_context(
@@ -161,6 +166,7 @@ class Call:
             deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
+        metrics.note(metrics.STARTED)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
         if bootstrap.inline_knowledge:
             characters = bootstrap.inline_knowledge.characters
@@ -284,6 +290,7 @@ class Call:
         if self._refused:
             return
         ending = self._ending or Ending("failed", "worker_shutdown")
+        metrics.note(metrics.ENDED, status=ending.status)
         log.info("call_ended", status=ending.status, reason=ending.reason)
         deps = self._deps
         if deps is None:

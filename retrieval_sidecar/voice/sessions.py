@@ -129,6 +129,14 @@ async def end_lost(connection: Connection, before: datetime, now: datetime) -> i
     return cursor.rowcount
 
 
+async def count_open(connection: Connection, before: datetime) -> tuple[int, int]:
+    """How many calls have no terminal status, and of how many of these there was no sign since `before`."""
+    cursor = await connection.execute(_SQL["count_open_sessions"], {"before": before})
+    row = await cursor.fetchone()
+    count, silent = _required(row)
+    return count, silent
+
+
 async def _find_agent(connection: Connection, token_id: UUID, request: BootstrapRequest) -> tuple[UUID, Agent]:
     number = to_e164(request.called_number)
     if number is None and request.agent_id is None:

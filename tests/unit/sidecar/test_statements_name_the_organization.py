@@ -19,6 +19,7 @@ OF_ALL = {
     ("ingest/queries.sql", "organizations"): "what a command for every organization goes through, one by one",
     ("ingest/queries.sql", "upsert_organization"): "an organization is made",
     ("jobs/queries.sql", "level_priorities"): "organizations take turns: the queue is the installation's",
+    ("jobs/queries.sql", "queue_state"): "what is watched is the installation",
     ("jobs/queries.sql", "waiting_without_job"): "a sweep for what the queue has lost",
     ("partitions/queries.sql", "standings"): "advice on all organizations, for whoever runs the installation",
     ("partitions/queries.sql", "abandoned"): "partitions of spaces that are no more",
