@@ -19,8 +19,9 @@ KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
 KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest pictures peers lock eval eval-quick eval-mutants \
-        lock-images lock-peers livekit-server oasdiff kustomize redis-server clean
+.PHONY: help setup demo run test check smoke images eval eval-quick eval-mutants eval-retrieval bench bench-quick \
+        bench-ingest load pictures peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server \
+        chromium clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -34,7 +35,7 @@ demo: setup ## a spoken call, answered from knowledge: everything it needs is se
 run: setup ## keep the sidecar and its jobs up, and the worker when LIVEKIT_URL is set
 	@$(BIN)/python -m demo run
 
-test: setup livekit-server oasdiff kustomize redis-server ## all tests; those that lack a tool are named at the end
+test: setup livekit-server oasdiff kustomize redis-server chromium ## all tests; those that lack a tool are named at the end
 	@$(BIN)/python -m pytest
 
 check: setup oasdiff kustomize ## lint, format, types, imports, contract, dependencies
@@ -74,6 +75,9 @@ bench-quick: setup ## the same on small data, some minutes; fails for what is wr
 
 bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
 	@$(BIN)/python -m tests.bench.ingest
+
+load: setup ## 200 calls on one sidecar for ten minutes, then as many as it holds, to build/bench/load.json
+	@$(BIN)/python -m tests.bench.load
 
 pictures: setup ## draw docs/pictures and the measured tables again, from what was measured last
 	@$(BIN)/python -m tests.bench.pictures --take
@@ -115,6 +119,9 @@ kustomize: ## the program that puts Kubernetes manifests together, built by Go i
 
 redis-server: ## a Redis server, from Debian's package where that can be installed
 	@.ci/redis
+
+chromium: ## a browser for the tests of the console, from Debian's package where that can be installed
+	@.ci/chromium
 
 clean: ## remove all that was made here: environment, caches, the demo's database and recordings
 	rm -rf $(VENV) .cache build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -4,6 +4,8 @@
     ├── InvalidRequest        the request does not fit the contract; names each field        400
     ├── Unauthorized          no token or key, or one that no longer holds                   401
     ├── Forbidden             the key has not the permission that this needs                 403
+    ├── OwnersOnly            it may be seen, and changed by whom it belongs to alone        403
+    ├── CrossSite             a browser's session, but not from the console's own page       403
     ├── NotFound              nothing of that identity within reach; never says more         404
     ├── Conflict              what is there does not allow it; names the field               409
     │   └── LimitReached      there are as many already as are allowed; names the setting    409
@@ -11,7 +13,7 @@
     ├── PreconditionRequired  it does not say which state it changes                         428
     ├── PayloadTooLarge       the body is over the limit                                     413
     ├── UnsupportedMedia      the body is not of the type that is taken                      415
-    ├── TooManyRequests       too many with a key that does not hold; says how long to wait  429
+    ├── TooManyRequests       too many, as with keys that do not hold; says how long to wait 429
     ├── DeadlineExceeded      the client's time, or the sidecar's own, has passed            504
     ├── Unavailable           shedding load, or the database or embedder is down             503
     │   └── EmbedderUnavailable   search goes on by keywords alone
@@ -60,6 +62,18 @@ class Unauthorized(SidecarError):
 class Forbidden(SidecarError):
     def __init__(self, permission: str) -> None:
         super().__init__(f"This needs the permission {permission}, which the API key has not.")
+
+
+class OwnersOnly(SidecarError):
+    def __init__(self) -> None:
+        super().__init__("It belongs to a team or a person, who alone can change it.")
+
+
+class CrossSite(SidecarError):
+    """A change with a browser's session that does not show that the console's own page asks for it."""
+
+    def __init__(self) -> None:
+        super().__init__("This does not come from the console's own page. Load the console again, and do it there.")
 
 
 class NotFound(SidecarError):
@@ -115,8 +129,8 @@ class UnsupportedMedia(SidecarError):
 
 
 class TooManyRequests(SidecarError):
-    def __init__(self, retry_after_s: int) -> None:
-        super().__init__(f"Too many requests with keys that do not hold. Try again in {retry_after_s} seconds.")
+    def __init__(self, retry_after_s: int, reason: str = "Too many requests with keys that do not hold.") -> None:
+        super().__init__(f"{reason} Try again in {retry_after_s} seconds.")
         self.retry_after_s = retry_after_s
 
 

@@ -19,12 +19,11 @@ from worker.audible import audible
 from worker.call import CallDeps
 from worker.canned import CannedVoice
 from worker.messages import name_of
-from worker.reply import Chunk, reply, with_notes
+from worker.realtime import PatientModel
+from worker.reply import Chunk, patience, reply, with_notes
 
 _TEMPLATE: Final = Template((files("worker") / "instructions.md").read_text("utf-8"))
 _VOICE_S: Final = 3.0  # to the first sound of what is to be said
-_TURN_S: Final = 0.7  # from the end of the caller's speech to the model's turn, counted on top of what the model has
-_LEAST_S: Final = 1.2  # what a model has, however long the search before it took
 _NO_HANDOFF: Final = (
     "You cannot put calls through. If the caller asks for a person, say so, and that they can call"
     " back during opening hours."
@@ -56,6 +55,8 @@ class PhoneAgent(Agent):
 
     async def on_enter(self) -> None:
         """Speak first, as whoever picks up a telephone does; then prepare what may be needed at once."""
+        if isinstance(self.session.llm, PatientModel):
+            self.session.llm.attend(self._deps.caller, partial(self._health.model, "realtime"))
         greeting = self.session.say(self._greeting)
         greeting.add_done_callback(self._prepare)
 
@@ -70,11 +71,10 @@ class PhoneAgent(Agent):
         self, chat_ctx: ChatContext, tools: list[Tool], model_settings: ModelSettings
     ) -> AsyncGenerator[Chunk, None]:
         """The model's reply, or words in its place."""
-        left = self._reply_s + _TURN_S - _seconds_since_caller(chat_ctx)
-        patience = min(self._reply_s, max(_LEAST_S, left))
+        patience_s = patience(self._reply_s, _seconds_since_caller(chat_ctx))
         chunks = Agent.default.llm_node(self, with_notes(chat_ctx), tools, model_settings)
         may_call = model_settings.tool_choice != "none"
-        return reply(chunks, patience, partial(self._health.model, "llm"), may_call=may_call)
+        return reply(chunks, patience_s, partial(self._health.model, "llm"), may_call=may_call)
 
     def tts_node(self, text: AsyncIterable[str], model_settings: ModelSettings) -> AsyncGenerator[rtc.AudioFrame, None]:
         """The voice, or a recording in its place."""

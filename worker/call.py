@@ -7,6 +7,7 @@ from livekit import rtc
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from contracts.voice import Bootstrap, BootstrapRequest
+from worker.caller_voice import CallerVoice
 from worker.canned import CannedVoice
 from worker.errors import DispatchError
 from worker.handoff import Handoff
@@ -38,6 +39,7 @@ class CallDeps:
         language: the language of the call, an ISO 639 code.
         asks_in: the language that the caller is heard in; `None` where the recogniser takes any.
         region_code: the agent's region, if it has one.
+        caller: whether the caller speaks, and since when.
         guard: what was searched in this turn.
         handoff: how a person is reached.
         phrases: what is said while a search runs.
@@ -53,6 +55,7 @@ class CallDeps:
     asks_in: str | None
     region_code: str | None = None
     handoff: Handoff = field(default_factory=Handoff)
+    caller: CallerVoice = field(default_factory=CallerVoice)
     guard: SearchGuard = field(default_factory=SearchGuard)
     phrases: WaitingPhrases = field(default_factory=WaitingPhrases)
     canned: CannedVoice = field(default_factory=CannedVoice)

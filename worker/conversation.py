@@ -1,6 +1,7 @@
 """The talking part of a call: the session as we set it, what it reports, trouble and silence."""
 
 import asyncio
+import contextlib
 from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -8,12 +9,13 @@ from typing import Any, Final, Literal, TypeAlias, cast
 from uuid import uuid4
 
 import structlog
-from livekit.agents import AgentSession, inference
-from livekit.agents.llm import ChatMessage
+from livekit.agents import NOT_GIVEN, AgentSession, inference
+from livekit.agents.llm import ChatMessage, RealtimeModel
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
     FunctionToolsExecutedEvent,
+    SpeechCreatedEvent,
     UserInputTranscribedEvent,
     UserStateChangedEvent,
 )
@@ -31,6 +33,7 @@ from worker.timeline import now
 
 _LONGEST_TURN: Final = 8000  # the contract's limit
 _FAILURES_TO_GIVE_UP: Final = 3
+_HIDDEN: Final = "\N{BULLET}"  # a key that was pressed: which one may be a secret
 Source: TypeAlias = Literal["stt", "llm", "tts", "realtime"]
 # Failures of the other two are dealt with where the agent speaks.
 _SOURCES: Final[dict[str, Source]] = {"stt_error": "stt", "realtime_model_error": "realtime"}
@@ -55,7 +58,7 @@ def open_session(
     started. The caller may interrupt from the first word: a telephone cancels its own echo.
     """
     return AgentSession(
-        stt=providers.stt,
+        stt=providers.stt or NOT_GIVEN,
         llm=providers.llm,
         tts=providers.tts,
         userdata=deps,
@@ -87,6 +90,7 @@ class Conversation:
         self._failures: dict[str, int] = {}
         self._given_up = False
         self._silence: asyncio.Task[None] | None = None
+        self._keyed: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
         self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
@@ -95,6 +99,12 @@ class Conversation:
         session.on("error", self._on_error)
         session.on("user_state_changed", self._on_user_state)
         session.on("user_input_transcribed", self._on_transcript)
+        # A realtime model's turns begin before anybody knows the caller's words, which come beside the answer.
+        self._words_come_late = isinstance(session.llm, RealtimeModel)
+        self._turn_at = self._turn_before_at = 0.0
+        self._unanswered = False
+        if self._words_come_late:
+            session.on("speech_created", self._on_speech)
 
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
@@ -105,29 +115,73 @@ class Conversation:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    def begins_to_key(self) -> None:
+        """The caller presses a key: the agent stops speaking, as for a word of theirs."""
+        with contextlib.suppress(RuntimeError):  # what may not be interrupted, such as a goodbye
+            self._session.interrupt()
+
+    def has_keyed(self, keys: str) -> None:
+        """The caller has keyed this in, which is a turn of theirs; nothing, where it was too much to be meant."""
+        if not self._deps.handoff.under_way:
+            log.info("keyed_in", session_id=str(self._deps.ids.session_id), count=len(keys))
+            self._start(self._answer_keys(keys))
+
+    async def _answer_keys(self, keys: str) -> None:
+        with contextlib.suppress(RuntimeError):  # not to be interrupted: the answer comes after it
+            await self._session.interrupt()
+        with contextlib.suppress(RuntimeError):  # the session is closing
+            if keys:
+                self._keyed.add(keys)
+                self._session.generate_reply(user_input=keys)
+            else:
+                self._session.say(line("call.trouble", self._deps.language))
+
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         message = event.item
         if not isinstance(message, ChatMessage) or message.role not in {"user", "assistant"}:
             return
         by_caller = message.role == "user"
         text = storable(message.text_content or "")
+        if by_caller and not text.strip():
+            return  # a cough, which a realtime model was given as a turn
         self._turn_of(by_caller=by_caller)
-        if by_caller:
-            self._deps.fallback.text = None  # it answers what was asked before
-            self._count(unsearched=self._judge.caller_said(text))
-        else:
+        if not by_caller:
             self._judge.agent_said(text)
-        latency = message.metrics.get("e2e_latency")
+        elif not self._words_come_late:
+            self._begin_turn()
+            self._judge.caller_said(text)
+        elif message.created_at >= self._turn_before_at:
+            self._judge.caller_said(text)
+        latency = None if by_caller else self._latency(message)
         self._deps.timeline.add(
             wire.TurnEvent(
                 id=uuid4(),
                 at=datetime.fromtimestamp(message.created_at, UTC),
                 role="caller" if by_caller else "agent",
-                text=text[:_LONGEST_TURN],
+                text=_HIDDEN * len(text) if by_caller and text in self._keyed else text[:_LONGEST_TURN],
                 interrupted=None if by_caller else message.interrupted,
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
         )
+
+    def _latency(self, message: ChatMessage) -> float | None:
+        """Seconds from the end of the caller's speech to the sound of an answer."""
+        if not self._words_come_late:
+            return message.metrics.get("e2e_latency")
+        # LiveKit has no figure for a realtime model's answer after a "one moment", which has its time by this clock
+        began, ended = message.metrics.get("started_speaking_at"), self._deps.caller.ended_at
+        answers, self._unanswered = self._unanswered, False
+        return began - ended if answers and began and ended else None
+
+    def _on_speech(self, event: SpeechCreatedEvent) -> None:
+        if event.source == "generate_reply":
+            self._turn_before_at, self._turn_at = self._turn_at, event.created_at
+            self._unanswered = True
+            self._begin_turn()
+
+    def _begin_turn(self) -> None:
+        self._deps.fallback.text = None  # it answers what was asked before
+        self._count(unsearched=self._judge.ended())
 
     def _turn_of(self, *, by_caller: bool) -> None:
         prefetch = self._deps.prefetch
@@ -160,14 +214,10 @@ class Conversation:
         if code is None:
             self._failures.pop(source, None)
             return None
-        kind = cast("Source", source)
-        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
-        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=kind, code=code))
+        self._note(cast("Source", source), code)
         self._failures[source] = self._failures.get(source, 0) + 1
-        if self._failures[source] >= _FAILURES_TO_GIVE_UP:
-            if not self._given_up:
-                self._given_up = True
-                self._start(self._give_up())
+        if self._given_up or self._failures[source] >= _FAILURES_TO_GIVE_UP:
+            self._give_up_once()
             return None
         return self._deps.fallback.text or line("call.trouble", self._deps.language)
 
@@ -175,10 +225,26 @@ class Conversation:
         source = _SOURCES.get(getattr(event.error, "type", ""))
         if source is None or event.error.recoverable:
             return  # it is being tried again, or dealt with elsewhere
-        if self.model(source, code_of(event.error.error)):
+        code = code_of(event.error.error)
+        if source == "realtime":
+            # there is no other try; LiveKit would end the call without a word, unless told that it goes on
+            event.error.recoverable = True
+            self._note(source, code)
+            self._give_up_once()
+        elif self.model(source, code):
             self._session.say(line("call.trouble", self._deps.language))
 
+    def _note(self, source: Source, code: str) -> None:
+        log.warning("provider_failed", session_id=str(self._deps.ids.session_id), source=source, code=code)
+        self._deps.timeline.add(wire.ErrorEvent(id=uuid4(), at=now(), source=source, code=code))
+
+    def _give_up_once(self) -> None:
+        if not self._given_up:
+            self._given_up = True
+            self._start(self._give_up())
+
     def _on_user_state(self, event: UserStateChangedEvent) -> None:
+        self._deps.caller.has_become(event.new_state, event.created_at)
         if self._silence:
             self._silence.cancel()
             self._silence = None

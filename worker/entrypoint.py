@@ -29,9 +29,10 @@ from worker.conversation import Conversation, Ending, open_session
 from worker.deadline import Deadline
 from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
 from worker.handoff import Handoff
+from worker.keypad import Keypad
 from worker.messages import line
 from worker.prefetch import Prefetch
-from worker.providers import open_providers
+from worker.providers import Providers, open_providers
 from worker.search_knowledge import get_knowledge_tools, search_ahead
 from worker.settings import Settings
 from worker.sidecar_client import SessionIds, SidecarClient
@@ -75,6 +76,7 @@ class Call:
         self._caller: rtc.RemoteParticipant | None = None
         self._deps: CallDeps | None = None
         self._conversation: Conversation | None = None
+        self._keypad: Keypad | None = None
         self._ending: Ending | None = None
         self._left: Ending | None = None
         self._refused = False
@@ -89,6 +91,7 @@ class Call:
             await ctx.connect(auto_subscribe=AutoSubscribe.AUDIO_ONLY)
             ctx.room.on("participant_disconnected", self._on_participant_disconnected)
             ctx.room.on("disconnected", self._on_room_disconnected)
+            ctx.room.on("sip_dtmf_received", self._on_key)
             if _somebody_answers(ctx.room):
                 self._refused = True
                 log.warning("second_agent_refused")
@@ -110,6 +113,8 @@ class Call:
 
     async def aclose(self) -> None:
         """Hang up, report what is left and the terminal status, and let go of everything."""
+        if self._keypad:
+            self._keypad.close()
         if self._conversation:
             await self._conversation.aclose()
         async with self._resources:
@@ -152,7 +157,7 @@ class Call:
             handoff=Handoff(bootstrap.agent.handoff_number, self._transfer, timeline.add),
             canned=CannedVoice(language),
         )
-        if self._settings.prefetch:
+        if self._settings.prefetch and self._settings.pipeline == "cascade":  # else the words come too late for it
             deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
@@ -162,7 +167,7 @@ class Call:
             deps.timeline.add(InlineEvent(id=uuid4(), at=now(), characters=characters))
         silence_s = self._settings.silence_s
         session = open_session(
-            open_providers(self._settings, language),
+            self._open_providers(language),
             deps,
             silence_s=silence_s,
             turn_end_max_s=self._settings.turn_end_max_s,
@@ -174,6 +179,13 @@ class Call:
         greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
         agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+        talk = self._conversation
+        self._keypad = Keypad(self._settings.keys_pause_s, talk.begins_to_key, talk.has_keyed)
+
+    def _open_providers(self, language: str) -> Providers:
+        providers = open_providers(self._settings, language)
+        self._resources.push_async_callback(providers.aclose)
+        return providers
 
     async def _transfer(self, number: str) -> None:
         """Ask the telephone side to move the caller to that number (SIP REFER), and wait for its answer.
@@ -206,7 +218,7 @@ class Call:
     async def _announce(self, key: str, reason: str) -> None:
         """Say one sentence in the default language to a caller whom we have no agent for."""
         language = self._settings.default_language
-        providers = open_providers(self._settings, language)
+        providers = self._open_providers(language)
         session: AgentSession[None] = AgentSession(
             tts=providers.tts,
             vad=None,
@@ -244,6 +256,12 @@ class Call:
                 self._left = left  # or was moved already: the answer to the transfer says which
             else:
                 self.hang_up(left)
+
+    def _on_key(self, event: rtc.SipDTMF) -> None:
+        """Take a key of the caller's telephone, and of nobody else in the room."""
+        caller, by = self._caller, event.participant
+        if self._keypad and caller and by and by.identity == caller.identity:
+            self._keypad.press(event.digit)
 
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))

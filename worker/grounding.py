@@ -27,12 +27,10 @@ class TurnJudge:
     _answered: list[str] = field(default_factory=list)
     _searched: bool = False
 
-    def caller_said(self, text: str) -> bool:
-        """Begin a turn, and say whether the one before was answered without a search that it needed."""
-        unsearched = self.ended()
+    def caller_said(self, text: str) -> None:
+        """Take what the turn is about; it may come after the search, or the answer."""
         self._asked = text
         self.known |= content_words(text, self.code)
-        return unsearched
 
     def agent_said(self, text: str) -> None:
         """Take what answers the turn."""

@@ -11,11 +11,18 @@ from worker.deadline import Deadline
 from worker.tool_talk import ToolTalk
 
 Chunk: TypeAlias = ChatChunk | str | FlushSentinel
-_BETWEEN_S: Final = 3.0  # once it speaks, between one word and the next
-_NOT_HEARD: Final = (
+BETWEEN_S: Final = 3.0  # once it speaks, between one word and the next
+_TURN_S: Final = 0.7  # from the end of the caller's speech to the model's turn, counted on top of what the model has
+_LEAST_S: Final = 1.2  # what a model has, however long the search before it took
+NOT_HEARD: Final = (
     "The caller interrupted what you said last and has not heard it to its end. If it still matters, say it again."
 )
-_NOT_TOLD: Final = "The caller has not been told this result yet."
+NOT_TOLD: Final = "The caller has not been told this result yet."
+
+
+def patience(reply_s: float, waited_s: float) -> float:
+    """The seconds a model has to its first word, when the caller has waited for so many already."""
+    return min(reply_s, max(_LEAST_S, reply_s + _TURN_S - waited_s))
 
 
 async def reply(
@@ -39,7 +46,7 @@ async def reply(
     told = called = False
     try:
         while True:
-            async with asyncio.timeout(_BETWEEN_S if told else deadline.remaining()):
+            async with asyncio.timeout(BETWEEN_S if told else deadline.remaining()):
                 chunk = await anext(chunks, None)
             if chunk is None:
                 break
@@ -62,11 +69,16 @@ async def reply(
 
 
 def code_of(error: Exception) -> str:
-    """A short code of a provider's error: the HTTP status where there is one, else its type."""
+    """A short code of a provider's error: the HTTP status where there is one, the provider's own, or its type."""
     # after the last try LiveKit raises an error of its own, from the provider's
     causes = (error, error.__cause__)
     status = next((s for each in causes if isinstance(s := getattr(each, "status_code", None), int) and s > 0), None)
-    code = f"http_{status}" if status else type(error).__name__
+    own = next((c for each in causes if isinstance(c := getattr(getattr(each, "body", None), "code", None), str)), None)
+    return short_code(f"http_{status}" if status else own or type(error).__name__)
+
+
+def short_code(code: str) -> str:
+    """A provider's code as the timeline can hold it."""
     return "".join(c if c.isascii() and (c.isalnum() or c in "_.-") else "_" for c in code)[:64]
 
 
@@ -82,14 +94,14 @@ def with_notes(chat_ctx: ChatContext) -> ChatContext:
     untold = False
     for item in noted.items:
         if untold and item.type == "message" and item.role == "user":
-            items.append(_note(_NOT_TOLD))
+            items.append(_note(NOT_TOLD))
         items.append(item)
         if item.type == "function_call_output":
             untold = True
         elif item.type == "message":
             untold = False
             if item.role == "assistant" and item.interrupted:
-                items.append(_note(_NOT_HEARD))
+                items.append(_note(NOT_HEARD))
     noted.items = items
     return noted
 

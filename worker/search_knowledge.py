@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 import structlog
 from livekit.agents import RunContext, function_tool
-from livekit.agents.llm import RawFunctionTool
+from livekit.agents.llm import RawFunctionTool, RealtimeModel
 
 from contracts.voice import ErrorEvent, SearchEvent, SearchRequest, SearchResponse, SubQuestion
 from worker.call import CallDeps
@@ -197,8 +197,10 @@ def _unavailable(ctx: Context) -> _Searched:
 
 
 def _utterance(ctx: Context) -> str | None:
-    """The caller's last words: a code that the model dropped still counts for the keywords."""
-    for message in reversed(ctx.session.history.messages()):
+    """The caller's last words, if they are known yet: a code that the model dropped still counts for the keywords."""
+    realtime = isinstance(ctx.session.llm, RealtimeModel)
+    said = ctx.session.current_agent.realtime_llm_session.chat_ctx if realtime else ctx.session.history
+    for message in reversed(said.messages()):
         if message.role == "user":
             return storable(message.text_content or "")[-_LONGEST_UTTERANCE:] or None
     return None

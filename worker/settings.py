@@ -57,6 +57,21 @@ class Settings(SecretFileSettings):
         validation_alias="OPENAI_BASE_URL",
         description="Any endpoint that speaks OpenAI's wire format.",
     )
+    pipeline: Literal["cascade", "realtime"] = Field(
+        default="cascade",
+        description="cascade: speech to text, chat, text to speech; realtime: one model that hears and speaks.",
+    )
+    realtime_model: NotBlank = Field(default="gpt-realtime", description="The model that hears and speaks.")
+    realtime_base_url: AnyHttpUrl | None = Field(
+        default=None,
+        description="Its endpoint, which speaks OpenAI's realtime wire format; by default OPENAI_BASE_URL.",
+    )
+    realtime_api_key: Secret | None = Field(
+        default=None, description="Key of that endpoint; by default OPENAI_API_KEY."
+    )
+    realtime_voice: NotBlank | None = Field(
+        default=None, description="A voice of that model; by default the one of text to speech, to sound alike."
+    )
     stt_model: NotBlank = Field(default="gpt-4o-mini-transcribe", description="Speech to text.")
     stt_language: Literal["agent", "auto"] = Field(
         default="agent",
@@ -74,6 +89,10 @@ class Settings(SecretFileSettings):
     )
     silence_s: Annotated[float, Field(gt=0)] = Field(
         default=15, description="Seconds of silence before the caller is asked, and before hang-up."
+    )
+
+    keys_pause_s: Annotated[float, Field(ge=0.5, le=10)] = Field(
+        default=2.0, description="Seconds after a key of the caller's telephone until they are done; # ends it at once."
     )
 
     reply_s: Annotated[float, Field(ge=1, le=10)] = Field(

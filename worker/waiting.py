@@ -9,7 +9,6 @@ from typing import Any
 from uuid import uuid4
 
 from livekit.agents import AgentStateChangedEvent, RunContext, UserInputTranscribedEvent, UserStateChangedEvent
-from livekit.agents.llm import ChatMessage
 from livekit.agents.types import NOT_GIVEN
 from livekit.agents.voice import SpeechHandle
 
@@ -46,20 +45,32 @@ async def while_waiting(
 ) -> None:
     """Return when the search is done, nothing is left of the deadline, or the caller has moved on."""
     heard: list[str] = []
+    moved_on = asyncio.Event()
 
     def on_transcript(event: UserInputTranscribedEvent) -> None:
         if event.is_final:
             heard.append(event.transcript)
+            if not is_acknowledgement(" ".join(heard), ctx.userdata.language):
+                moved_on.set()
 
     ctx.session.on("user_input_transcribed", on_transcript)
     try:
         async with _filler(ctx, limits):
             await _wait(search, ctx.speech_handle, deadline)
+        if ctx.speech_handle.interrupted:
+            await _grace(search, moved_on, min(limits.grace, deadline.remaining()))
     finally:
         ctx.session.off("user_input_transcribed", on_transcript)
-    goes_on_listening = is_acknowledgement(" ".join(heard), ctx.userdata.language)
-    if ctx.speech_handle.interrupted and goes_on_listening and not search.done():
-        await asyncio.wait({search}, timeout=min(limits.grace, deadline.remaining()))
+
+
+async def _grace(search: asyncio.Task[Any], moved_on: asyncio.Event, seconds: float) -> None:
+    """Return when the search is done or the caller is heard to go on to something else: it may not be known yet."""
+    told = asyncio.create_task(moved_on.wait())
+    try:
+        if not moved_on.is_set():
+            await asyncio.wait({search, told}, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        told.cancel()
 
 
 async def _wait(search: asyncio.Task[Any], speech: SpeechHandle, deadline: Deadline) -> None:
@@ -119,11 +130,8 @@ async def _filler(ctx: RunContext[CallDeps], limits: SearchLimits) -> AsyncItera
 def _heard(ctx: RunContext[CallDeps], phrase: str) -> TurnEvent:
     """The phrase on the timeline, with the time from the end of the caller's speech to its sound."""
     asked = next((m for m in reversed(ctx.session.history.messages()) if m.role == "user"), None)
-    return TurnEvent(
-        id=uuid4(), at=now(), role="agent", text=phrase, interrupted=None, latency_ms=_since(asked, time.time())
-    )
-
-
-def _since(asked: ChatMessage | None, moment: float) -> float | None:
     ended = asked.metrics.get("stopped_speaking_at") if asked else None
-    return None if ended is None else max(0.0, (moment - ended) * 1000)
+    if ended is None:  # as with a realtime model, whose messages do not say it
+        ended = ctx.userdata.caller.ended_at
+    latency = None if ended is None else max(0.0, (time.time() - ended) * 1000)
+    return TurnEvent(id=uuid4(), at=now(), role="agent", text=phrase, interrupted=None, latency_ms=latency)

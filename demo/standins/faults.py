@@ -17,6 +17,8 @@ class Endpoint(StrEnum):
     TRANSCRIPTIONS = "/v1/audio/transcriptions"
     SPEECH = "/v1/audio/speech"
     COMPLETIONS = "/v1/chat/completions"
+    REALTIME = "/v1/realtime"  # the connection itself
+    RESPONSE = "response.create"  # each response on such a connection
 
 
 class Fault(BaseModel):
@@ -27,6 +29,8 @@ class Fault(BaseModel):
         status: answer with this error; None to answer well.
         times: for so many requests; None for all that follow.
         delay: seconds to wait first.
+        drop: close the connection instead, of a realtime response.
+        after: pieces of sound that come before it, of a realtime response.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -35,6 +39,8 @@ class Fault(BaseModel):
     status: int | None = Field(default=None, ge=400, le=599)
     times: int | None = Field(default=None, ge=0)
     delay: float = Field(default=0.0, ge=0.0)
+    drop: bool = False
+    after: int = Field(default=0, ge=0)
 
 
 class Faults:
@@ -56,14 +62,15 @@ class Faults:
 
     @web.middleware
     async def middleware(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        fault = self._take(request.path)
+        fault = self.take(request.path)
         if fault is not None:
             await asyncio.sleep(fault.delay)
             if fault.status is not None:
                 return wire.error(fault.status, "a fault that was asked for", code="fault_injected")
         return await handler(request)
 
-    def _take(self, path: str) -> Fault | None:
+    def take(self, path: str) -> Fault | None:
+        """The fault that the next request there has, which is then one less."""
         fault = next((f for f in self._faults.values() if f.endpoint == path), None)
         if fault is None or fault.times is None:
             return fault

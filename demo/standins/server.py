@@ -17,14 +17,17 @@ from demo.standins import wire
 from demo.standins.espeak import EspeakError
 from demo.standins.faults import Endpoint, Faults, Handler
 from demo.standins.journal import Journal
+from demo.standins.realtime.offline import OfflineModel
+from demo.standins.realtime.session import Session
 from demo.standins.recognizer import RecognizerProcess
 from demo.standins.responder import Search, respond
 from demo.standins.voice import WORDS_PER_MINUTE, speak_off_loop
 
 PCM_RATE: Final = 24000  # OpenAI's raw PCM, and what the plugin expects of any answer
-MODELS: Final = ("standin-recognizer", "standin-responder", "standin-voice")
+MODELS: Final = ("standin-recognizer", "standin-responder", "standin-voice", "standin-realtime")
 _WARM_UP: Final = np.zeros(PCM_RATE // 10, dtype=np.int16)  # loads the models before the first caller speaks
 _LARGEST_UPLOAD: Final = 25 * 1024 * 1024
+_LARGEST_MESSAGE: Final = 32 * 1024 * 1024  # of a socket: 15 MiB of sound as base64, and room
 _LONGEST_INPUT: Final = 4096
 
 
@@ -64,6 +67,7 @@ class StandIns:
         app.router.add_post(Endpoint.TRANSCRIPTIONS, self._transcriptions)
         app.router.add_post(Endpoint.SPEECH, self._speech)
         app.router.add_post(Endpoint.COMPLETIONS, self._completions)
+        app.router.add_get(Endpoint.REALTIME, self._realtime)
         app.router.add_post("/standins/faults", self.faults.handle)
         return app
 
@@ -156,6 +160,16 @@ class StandIns:
                 await response.write(chunk)
             await response.write_eof()
         return response
+
+    async def _realtime(self, request: web.Request) -> web.WebSocketResponse:
+        name = request.query.get("model")
+        if not name:
+            raise wire.ApiError(400, "a model is required")
+        socket = web.WebSocketResponse(max_msg_size=_LARGEST_MESSAGE)
+        await socket.prepare(request)
+        model = OfflineModel(self._recognizer, self.journal, voice_variant=self._variant)
+        await Session(socket, model, name, self.faults, self.journal).run()
+        return socket
 
 
 async def _number(_request: web.Request, response: web.StreamResponse) -> None:

@@ -163,7 +163,9 @@ async def _everything(connection: Connection, organization_id: UUID, now: dateti
 
 async def _sample(connection: Connection, scope: Scope, passages: int) -> list[Sampled]:
     async with connection.cursor(row_factory=dict_row) as cursor:
-        statement = sql.SQL(SEARCH_SQL["sample"]).format(partition_id=sql.Literal(scope.partition_id))
+        statement = sql.SQL(SEARCH_SQL["sample"]).format(
+            partition_id=sql.Literal(scope.partition_id), or_reserved=sql.SQL("")
+        )
         await cursor.execute(statement, scope_parameters(scope) | {"passages": passages})
         return [Sampled(**row) for row in await cursor.fetchall()]
 

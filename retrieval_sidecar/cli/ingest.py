@@ -320,7 +320,7 @@ async def _audit(
     """Write down, in its transaction, what was done to a source."""
     source = before or after
     assert source is not None  # noqa: S101 - one of the two is given
-    known = [None if each is None else known_by(each) for each in (before, after)]
+    known = [None if each is None else known_by(each, named=True) for each in (before, after)]
     await record(
         connection,
         organization_id,

@@ -18,6 +18,8 @@ STATUS: dict[type[Exception], tuple[int, str]] = {
     errors.InvalidRequest: (400, "invalid_request"),
     errors.Unauthorized: (401, "unauthorized"),
     errors.Forbidden: (403, "forbidden"),
+    errors.OwnersOnly: (403, "forbidden"),
+    errors.CrossSite: (403, "forbidden"),
     errors.NotFound: (404, "not_found"),
     errors.Conflict: (409, "conflict"),
     errors.LimitReached: (409, "limit_reached"),

@@ -1,7 +1,10 @@
 """What handlers read from a request, each part checked against the contract."""
 
+import re
 from collections.abc import Sequence
-from typing import TypeVar
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any, TypeVar
 from uuid import UUID
 
 from aiohttp import web
@@ -15,7 +18,17 @@ from retrieval_sidecar.errors import FieldProblem, InvalidRequest, PayloadTooLar
 # An answer is short however long the request was.
 _MAX_PROBLEMS, _MAX_FIELD_NAME = 20, 200
 
+_TIME = re.compile(r"\d{4}-\d\d-\d\d[Tt]\d\d:\d\d:\d\d(\.\d+)?([Zz]|[+-]\d\d:\d\d)", re.ASCII)
+
 Model = TypeVar("Model", bound=ContractModel)
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """From when, included, until when, excluded; None where the address does not say."""
+
+    begin: datetime | None
+    end: datetime | None
 
 
 def read_id(request: web.Request, name: str) -> UUID:
@@ -26,6 +39,38 @@ def read_id(request: web.Request, name: str) -> UUID:
 def read_id_parameter(request: web.Request, name: str) -> UUID | None:
     """The id that the address asks for under this name; None where it does not. Raises InvalidRequest."""
     return _uuid(name, request.query[name]) if name in request.query else None
+
+
+def read_choice(request: web.Request, name: str, choices: Sequence[str]) -> str | None:
+    """The one of these that the address asks for under this name; None where it does not. Raises InvalidRequest."""
+    chosen = request.query.get(name)
+    if chosen is not None and chosen not in choices:
+        raise InvalidRequest.of(name, f"must be one of: {', '.join(choices)}")
+    return chosen
+
+
+def read_time_parameter(request: web.Request, name: str) -> datetime | None:
+    """The time that the address asks for under this name; None where it does not. Raises InvalidRequest."""
+    if name not in request.query:
+        return None
+    text = request.query[name]
+    try:
+        time = datetime.fromisoformat(text) if _TIME.fullmatch(text) else None
+        if time is not None:
+            time.astimezone(UTC)  # a time at the ends of what there is may have none
+    except (ValueError, OverflowError):
+        time = None
+    if time is None:
+        raise InvalidRequest.of(name, "must be a time with its offset (RFC 3339), such as 2026-12-01T08:00:00Z")
+    return time
+
+
+def read_window(request: web.Request) -> Window:
+    """What `from` and `to` of the address say. Raises InvalidRequest."""
+    begin, end = read_time_parameter(request, "from"), read_time_parameter(request, "to")
+    if begin is not None and end is not None and begin >= end:
+        raise InvalidRequest.of("to", "must be later than from")
+    return Window(begin, end)
 
 
 def _uuid(name: str, text: str) -> UUID:
@@ -70,10 +115,19 @@ async def read_body(request: web.Request, model: type[Model], deadline: Deadline
     try:
         return model.from_wire(body)
     except ValidationError as error:
-        raise InvalidRequest(_problems(error)) from None
+        raise InvalidRequest(field_problems(error)) from None
 
 
-def _problems(error: ValidationError) -> Sequence[FieldProblem]:
+async def read_change(request: web.Request, model: type[Model], deadline: Deadline) -> dict[str, Any]:
+    """What a body says of some fields of a thing, by their names here; at least one. Raises as `read_body` does."""
+    wanted = (await read_body(request, model, deadline)).model_dump(exclude_unset=True)
+    if not wanted:
+        raise InvalidRequest.of("body", f"must hold one or more of: {', '.join(model.model_fields)}")
+    return wanted
+
+
+def field_problems(error: ValidationError) -> Sequence[FieldProblem]:
+    """What does not fit, without what was sent: the first twenty."""
     return [
         FieldProblem(".".join(map(str, problem["loc"]))[:_MAX_FIELD_NAME] or "body", problem["msg"])
         for problem in error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_PROBLEMS]

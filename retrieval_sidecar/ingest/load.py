@@ -110,6 +110,8 @@ class _Loader:
         places: dict[str, Place] = {}
         for base in self._document.knowledge_bases:
             base_id = await self._run("upsert_base", name=base.name)
+            if base_id is None:
+                raise InvalidRequest.of("knowledge_bases.name", f"{base.name!r} is a team's or a person's own")
             self._ids["base"][base.key] = base_id
             source_id = await self._run("upsert_source", base_id=base_id, name=source_name)
             # An item that names no folder stands in that of its knowledge base.

@@ -52,8 +52,10 @@ insert into instruction_segment (organization_id, instruction_id, segment_id)
 values (%(organization_id)s, %(instruction_id)s, %(segment_id)s);
 
 -- name: upsert_base
+-- No row where the name is that of a team's or a person's base, which no file fills.
 insert into knowledge_base (organization_id, name) values (%(organization_id)s, %(name)s)
 on conflict (organization_id, name) do update set name = excluded.name
+where knowledge_base.owner_type = 'organization'
 returning base_id;
 
 -- name: upsert_source
@@ -63,10 +65,11 @@ on conflict (organization_id, base_id, name) do update set status = 'ready'
 returning source_id;
 
 -- name: item_named
--- Of what a file's bases hold, from this file or an earlier one.
+-- Of what a file's bases hold, from this file or an earlier one. One that an operator has deleted is named all the same:
+-- selected, it leaves an agent restricted, to nothing.
 select item_id from knowledge_item
 where organization_id = %(organization_id)s and source_id = any(%(source_ids)s) and external_id = %(key)s
-    and deleted_at is null;
+    and (deleted_at is null or 'deleted' = any(set_by_hand));
 
 -- name: folder_named
 select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(key)s;
@@ -79,7 +82,8 @@ values (%(organization_id)s, %(id)s, %(name)s, %(language)s, %(region)s, %(promp
 on conflict (organization_id, agent_id) do update set
     name = excluded.name, language = excluded.language, region_code = excluded.region_code, prompt = excluded.prompt,
     greeting = excluded.greeting, handoff_number = excluded.handoff_number, knowledge_mode = excluded.knowledge_mode,
-    instruction_scope_mode = excluded.instruction_scope_mode, knowledge_scope_mode = excluded.knowledge_scope_mode;
+    instruction_scope_mode = excluded.instruction_scope_mode, knowledge_scope_mode = excluded.knowledge_scope_mode,
+    deleted_at = null;
 
 -- name: clear_agent_selections
 with gone_instructions as (
@@ -132,11 +136,13 @@ select organization_id, null, null, instruction_id, instruction_id, language, ti
 from instruction where deleted_at is null
 
 -- name: outdated_documents
--- What is new or says something else than when its passages were cut, and how long it is; of one source, or of all.
+-- What is new or says something else than when its passages were cut, and how long it is; of one source, of some
+-- documents, or of all.
 select d.document_id, length(d.content)
 from (/*include documents*/) d
 where d.organization_id = %(organization_id)s
     and (%(source_id)s::uuid is null or d.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or d.document_id = any(%(document_ids)s))
     and /*include outdated*/
 order by d.document_id;
 
@@ -267,12 +273,17 @@ select set_config('enable_nestloop', 'off', true), set_config('enable_hashjoin',
 select set_config('enable_nestloop', 'on', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true);
 
+-- name: of_documents
+-- Both halves by the key of passages.
+(p.item_id = any(%(document_ids)s) or (p.item_id is null and p.instruction_id = any(%(document_ids)s)))
+
 -- name: unembedded_passages
--- Passages whose text has no kept vector of this space, one for each text; of one source, or of all.
+-- Passages whose text has no kept vector of this space, one for each text; of one source, of some documents, or of all.
 select distinct on (p.text_hash) p.passage_id
 from passage p
 left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
 where p.organization_id = %(organization_id)s and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or /*include of_documents*/)
     and not exists (
         select from embedding_cache c
         where c.organization_id = p.organization_id and c.space_id = %(space_id)s and c.text_hash = p.text_hash
@@ -303,31 +314,32 @@ where p.organization_id = %(organization_id)s and not exists (
 )
 
 -- name: unwritten_passages
--- Of one source, or of all.
+-- Of one source, of some documents, or of all.
 /*include unwritten*/ and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or /*include of_documents*/)
 order by p.passage_id;
 
 -- name: unwritten_among
 /*include unwritten*/ and p.passage_id = any(%(passage_ids)s);
 
 -- name: forget_passages
-delete from passage
-where organization_id = %(organization_id)s and (
-    item_id = any(%(document_ids)s) or (item_id is null and instruction_id = any(%(document_ids)s))
-);
+delete from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
 
 -- name: forget_deleted
--- Passages of documents that are marked as deleted; the others went with their rows. Of one source, or of all.
+-- Passages of documents that are marked as deleted; the others went with their rows. Of one source, of some documents, or
+-- of all.
 delete from passage
 where organization_id = %(organization_id)s and (
     item_id = any(array(
         select item_id from knowledge_item
         where organization_id = %(organization_id)s and deleted_at is not null
             and (%(source_id)s::uuid is null or source_id = %(source_id)s)
+            and (%(document_ids)s::uuid[] is null or item_id = any(%(document_ids)s))
     ))
     or (item_id is null and instruction_id = any(array(
         select instruction_id from instruction
         where organization_id = %(organization_id)s and deleted_at is not null and %(source_id)s::uuid is null
+            and (%(document_ids)s::uuid[] is null or instruction_id = any(%(document_ids)s))
     )))
 );
 
@@ -425,11 +437,14 @@ select %(organization_id)s, code, passage_id
 from unnest(%(codes)s::text[], %(passage_ids)s::bigint[]) added (code, passage_id)
 on conflict do nothing;
 
+-- name: is_public
+i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
+        and s.status = 'ready'
+
 -- name: facts_of_item
 -- What a passage's vector repeats of the rows that it comes from: computed here and nowhere else.
 p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_key, i.folder_id, b.base_key,
-    i.status = 'published' and i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
-        and s.status = 'ready' and b.owner_type = 'organization' as servable,
+    b.for_agents and /*include is_public*/ as servable, not b.for_agents and /*include is_public*/ as reserved,
     i.valid_from, i.valid_to, i.open_minutes,
     nullif(array(select segment_id from item_segment g
                  where g.organization_id = i.organization_id and g.item_id = i.item_id order by segment_id),
@@ -438,7 +453,7 @@ p.organization_id, p.passage_id, false as is_instruction, i.item_key as owner_ke
 
 -- name: facts_of_instruction
 p.organization_id, p.passage_id, true, n.instruction_key, null::integer, null::integer,
-    n.status = 'published' and n.deleted_at is null,
+    n.status = 'published' and n.deleted_at is null, false,
     '-infinity'::timestamptz, 'infinity'::timestamptz, null::int4multirange,
     nullif(array(select segment_id from instruction_segment g
                  where g.organization_id = n.organization_id and g.instruction_id = n.instruction_id
@@ -485,9 +500,9 @@ cross join lateral (
 
 -- name: add_vectors
 insert into passage_vector (organization_id, space_id, partition_id, passage_id, is_instruction, owner_key, folder_id,
-    base_key, servable, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
+    base_key, servable, reserved, valid_from, valid_to, open_minutes, segment_ids, language, region_code, embedding)
 select f.organization_id, e.space_id, e.partition_id, f.passage_id, f.is_instruction, f.owner_key, f.folder_id,
-    f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
+    f.base_key, f.servable, f.reserved, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.language, f.region_code,
     /*include centred*/
 from embedding_space e
 cross join unnest(%(passage_ids)s::bigint[]) wanted (passage_id)
@@ -510,13 +525,16 @@ cross join lateral (
 where e.organization_id = %(organization_id)s and e.space_id = %(space_id)s;
 
 -- name: refreshed
-folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, valid_from = f.valid_from,
-    valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids, region_code = f.region_code
+folder_id = f.folder_id, base_key = f.base_key, servable = f.servable, reserved = f.reserved,
+    valid_from = f.valid_from, valid_to = f.valid_to, open_minutes = f.open_minutes, segment_ids = f.segment_ids,
+    region_code = f.region_code
 
 -- name: is_not_fresh
-(v.folder_id, v.base_key, v.servable, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids, v.region_code)
+(v.folder_id, v.base_key, v.servable, v.reserved, v.valid_from, v.valid_to, v.open_minutes, v.segment_ids,
+        v.region_code)
     is distinct from
-    (f.folder_id, f.base_key, f.servable, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids, f.region_code)
+    (f.folder_id, f.base_key, f.servable, f.reserved, f.valid_from, f.valid_to, f.open_minutes, f.segment_ids,
+        f.region_code)
 
 -- name: refresh_facts
 -- In the transaction that changes the rows, so that what was closed is closed before anything is embedded again.
@@ -529,6 +547,27 @@ where v.organization_id = %(organization_id)s and f.organization_id = v.organiza
 select p.passage_id from knowledge_item i
 join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
 where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
+limit %(limit)s;
+
+-- name: passages_of_documents
+select p.passage_id from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
+
+-- name: texts_of_documents
+-- The keys of what is kept of their passages' vectors; read before those go.
+select distinct p.text_hash from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
+
+-- name: forget_texts
+-- Vectors of texts that no passage has any more, of any space.
+delete from embedding_cache c
+where c.organization_id = %(organization_id)s and c.text_hash = any(%(hashes)s) and not exists (
+    select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
+);
+
+-- name: passages_of_base
+select p.passage_id from source s
+join knowledge_item i on i.organization_id = s.organization_id and i.source_id = s.source_id
+join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
 limit %(limit)s;
 
 -- name: passages_of_items

@@ -20,7 +20,9 @@ class Change:
 
     Attributes:
         action: create, update, delete, reprocess, revoke.
-        object_type: knowledge_base, source, knowledge_sources (what an agent may search; its id), api_key.
+        object_type: knowledge_base, source, knowledge_item, instruction, instruction_directory, phone_agent,
+            knowledge_sources (what an agent may search; its id), phone_number, contact, segment, team, member, api_key,
+            organization.
         before, after: what an operator knows it by; never what a source says. None where it was not or is not there.
     """
 
@@ -42,15 +44,28 @@ class Entry:
 
 
 async def list_entries(
-    connection: Connection, organization_id: UUID, *, object_id: UUID | None, before: int | None, limit: int
+    connection: Connection,
+    organization_id: UUID,
+    *,
+    object_id: UUID | None,
+    before: int | None,
+    limit: int,
+    with_people: bool,
 ) -> list[Entry]:
     """The latest first.
 
     Args:
         object_id: of what was changed; None for everything.
         before: the entry that the page goes back from; None for the latest.
+        with_people: whether also what was done to members and keys.
     """
-    parameters = {"organization_id": organization_id, "object_id": object_id, "before_id": before, "limit": limit}
+    parameters = {
+        "organization_id": organization_id,
+        "object_id": object_id,
+        "before_id": before,
+        "limit": limit,
+        "with_people": with_people,
+    }
     cursor = await connection.execute(_SQL["list_entries"], parameters)
     return [Entry(row[0], row[1], row[2], Change(*row[3:])) async for row in cursor]
 

@@ -29,7 +29,12 @@ class AuditHandlers:
 
         async def listed(connection: Connection) -> list[Entry]:
             return await list_entries(
-                connection, caller.organization_id, object_id=object_id, before=asked.after, limit=asked.wanted
+                connection,
+                caller.organization_id,
+                object_id=object_id,
+                before=asked.after,
+                limit=asked.wanted,
+                with_people=caller.may("admin"),
             )
 
         page = asked.of(await self._transactions.read(listed), lambda entry: entry.entry_id)

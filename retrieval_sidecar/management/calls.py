@@ -10,10 +10,17 @@ from psycopg.rows import DictRow, dict_row
 
 from contracts import management as wire
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import InvalidRequest, NotFound
-from retrieval_sidecar.http.requests import read_id, read_id_parameter, refuse_parameters
+from retrieval_sidecar.errors import NotFound
+from retrieval_sidecar.http.requests import (
+    read_choice,
+    read_id,
+    read_id_parameter,
+    read_time_parameter,
+    refuse_parameters,
+)
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
+from retrieval_sidecar.management.answers import to_search_of_call
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.management.pages import is_moment, read_page
 from retrieval_sidecar.management.transactions import Transactions
@@ -37,15 +44,14 @@ class CallHandlers:
         ]
 
     async def list_calls(self, request: web.Request, caller: Caller) -> web.Response:
-        asked = read_page(request, is_moment, "agent_id", "status")
-        status = request.query.get("status")
-        if status is not None and status not in _STATUSES:
-            raise InvalidRequest.of("status", f"must be one of: {', '.join(_STATUSES)}")
+        asked = read_page(request, is_moment, "agent_id", "status", "from", "to")
         at, identity = asked.after or (None, None)
         wanted = {
             "organization_id": caller.organization_id,
             "agent_id": read_id_parameter(request, "agent_id"),
-            "status": status,
+            "status": read_choice(request, "status", _STATUSES),
+            "from": read_time_parameter(request, "from"),
+            "to": read_time_parameter(request, "to"),
             "before_at": at,
             "before_id": identity,
             "limit": asked.wanted,
@@ -82,7 +88,7 @@ async def _timeline(connection: Connection, organization_id: UUID, session_id: U
             wire.CallEvent(id=row["event_id"], type=row["type"], at=_utc(row["at"]), data=row["data"])
             for row in await _rows(connection, "events_of_call", wanted)
         ],
-        searches=[_search(row) for row in await _rows(connection, "searches_of_call", wanted)],
+        searches=[to_search_of_call(row) for row in await _rows(connection, "searches_of_call", wanted)],
     )
 
 
@@ -104,11 +110,6 @@ def _call(row: DictRow) -> wire.Call:
         ended_at=_utc(row["ended_at"]) if row["ended_at"] else None,
         search_count=row["searches"],
     )
-
-
-def _search(row: DictRow) -> wire.CallSearch:
-    told = {name: row[name] for name in row if name not in ("search_id", "query_redacted", "at")}
-    return wire.CallSearch(id=row["search_id"], at=_utc(row["at"]), query=row["query_redacted"], **told)
 
 
 def _utc(time: datetime) -> datetime:

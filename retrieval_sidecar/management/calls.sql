@@ -12,6 +12,8 @@ where s.organization_id = %(organization_id)s
 /*include calls*/
     and (%(agent_id)s::uuid is null or s.agent_id = %(agent_id)s)
     and (%(status)s::text is null or s.status = %(status)s)
+    and (%(from)s::timestamptz is null or s.started_at >= %(from)s)
+    and (%(to)s::timestamptz is null or s.started_at < %(to)s)
     and (%(before_at)s::timestamptz is null or (s.started_at, s.session_id) < (%(before_at)s, %(before_id)s::uuid))
 order by s.started_at desc, s.session_id desc
 limit %(limit)s;

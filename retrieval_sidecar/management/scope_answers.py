@@ -2,8 +2,10 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from contracts import management as wire
+from retrieval_sidecar.organization.agents import Profile
 from retrieval_sidecar.scope.configuration import Selection
 from retrieval_sidecar.scope.selectable import Agent, Directory, Folder, Instruction, Item
 
@@ -17,7 +19,9 @@ class Tree:
     folders: Sequence[Folder]
 
 
-def to_agent(agent: Agent) -> wire.PhoneAgent:
+def to_agent(agent: Agent, profile: Profile | None = None) -> wire.PhoneAgent:
+    """An agent; of one alone, not in lists, also what it says and whom it hands calls to."""
+    more = {} if profile is None else _of_one(profile)
     return wire.PhoneAgent(
         id=agent.agent_id,
         name=agent.name,
@@ -26,7 +30,17 @@ def to_agent(agent: Agent) -> wire.PhoneAgent:
         instruction_scope_mode=agent.instruction_mode,
         knowledge_scope_mode=agent.knowledge_mode,
         numbers=list(agent.numbers),
+        **more,
     )
+
+
+def _of_one(profile: Profile) -> dict[str, Any]:
+    return {
+        "prompt": profile.prompt,
+        "greeting": profile.greeting,
+        "handoff_number": profile.handoff_number,
+        "knowledge_mode": profile.knowledge_mode,
+    }
 
 
 def to_folder(folder: Folder) -> wire.KnowledgeFolder:

@@ -45,33 +45,34 @@ class SearchHandlers:
         await self._transactions.read(partial(require_base, caller=caller, base_id=base_id))
         # The scope is the resolver's; what is asked names no agent that the search would read.
         asked = Asked(org_id=caller.organization_id, agent_id=body.agent_id or _NO_AGENT, query=body.query)
-        outcome = await self._search.search(_resolver(caller.organization_id, base_id, body), asked, deadline)
+        outcome = await self._search.search(_resolver(caller, base_id, body), asked, deadline)
         items = [
             each.candidate.id
             for each in (*(found.ranked for found in outcome.results), *outcome.considered)
             if not each.candidate.is_instruction
         ]
         origins = await self._transactions.read(
-            partial(_origins, organization_id=caller.organization_id, item_ids=items)
+            partial(origins_of, organization_id=caller.organization_id, item_ids=items)
         )
         return answer(to_search(outcome, origins, body.limit or _USUAL_LIMIT))
 
 
-def _resolver(organization_id: UUID, base_id: UUID, body: SearchRequest) -> Resolve:
+def _resolver(caller: Caller, base_id: UUID, body: SearchRequest) -> Resolve:
+    organization_id = caller.organization_id
     if body.agent_id is None:
-        return partial(scope_of_base, organization_id, base_id, body.contact_id)
+        return partial(scope_of_base, organization_id, base_id, body.contact_id, member_id=caller.member_id)
 
     async def of_call(connection: Connection, now: datetime) -> Scope:
         number = None
         if body.contact_id is not None:
-            number = await _number_of(connection, organization_id, body.contact_id)
+            number = await number_of(connection, organization_id, body.contact_id)
         assert body.agent_id is not None  # noqa: S101 - looked at above
         return await scope_of_agent(organization_id, body.agent_id, number, connection, now)
 
     return of_call
 
 
-async def _number_of(connection: Connection, organization_id: UUID, contact_id: UUID) -> str:
+async def number_of(connection: Connection, organization_id: UUID, contact_id: UUID) -> str:
     parameters = {"organization_id": organization_id, "contact_id": contact_id}
     row = await (await connection.execute(_SQL["number_of_contact"], parameters)).fetchone()
     if row is None:
@@ -79,7 +80,7 @@ async def _number_of(connection: Connection, organization_id: UUID, contact_id: 
     return str(row[0])
 
 
-async def _origins(connection: Connection, organization_id: UUID, item_ids: Sequence[UUID]) -> dict[UUID, Origin]:
+async def origins_of(connection: Connection, organization_id: UUID, item_ids: Sequence[UUID]) -> dict[UUID, Origin]:
     parameters = {"organization_id": organization_id, "item_ids": list(item_ids)}
     cursor = await connection.execute(_SQL["origins"], parameters)
     return {row[0]: (row[1], row[2], row[3]) async for row in cursor}

@@ -12,6 +12,7 @@ from contracts.management import (
 )
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import InvalidRequest
+from retrieval_sidecar.http.requests import read_id_parameter
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
 from retrieval_sidecar.management.keys import Caller
@@ -84,11 +85,16 @@ class SelectableHandlers:
         return answer(InstructionDirectoryPage(items=items, next_cursor=page.next_cursor))
 
     async def list_instructions(self, request: web.Request, caller: Caller) -> web.Response:
-        asked = read_page(request, is_key)
+        asked = read_page(request, is_key, "directory_id")
+        directory_id = read_id_parameter(request, "directory_id")
 
         async def listed(connection: Connection) -> list[Instruction]:
             return await list_instructions(
-                connection, caller.organization_id, after=asked.after or 0, limit=asked.wanted
+                connection,
+                caller.organization_id,
+                directory_id=directory_id,
+                after=asked.after or 0,
+                limit=asked.wanted,
             )
 
         page = asked.of(await self._transactions.read(listed), lambda each: each.instruction_key)

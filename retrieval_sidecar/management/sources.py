@@ -22,7 +22,7 @@ from retrieval_sidecar.management.answers import known_by, to_passage, to_source
 from retrieval_sidecar.management.audit import Change
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.management.pages import is_name, is_position, read_page
-from retrieval_sidecar.management.reach import require_base, source_within
+from retrieval_sidecar.management.reach import own_source_within, require_base, require_own_base, source_within
 from retrieval_sidecar.management.transactions import READ_S, Transactions, deadline_in
 from retrieval_sidecar.management.uploads import read_file
 from retrieval_sidecar.sources.contents import Upload, received
@@ -51,9 +51,11 @@ _FORM_BYTES = 64 * 1024  # what a form has around its file, at most
 
 
 class Queue(Protocol):
-    """Where the jobs are put that read sources."""
+    """Where the jobs are put that read sources, and that index what was changed by hand."""
 
     async def request(self, organization_id: UUID, source_id: UUID) -> object: ...
+
+    async def request_documents(self, organization_id: UUID) -> object: ...
 
 
 class SourceHandlers:
@@ -141,9 +143,9 @@ class SourceHandlers:
 
         async def delete(connection: Connection) -> tuple[None, Change]:
             async with change(connection, caller.organization_id):
-                source = await source_within(connection, caller, base_id, source_id)
+                source, reach = await own_source_within(connection, caller, base_id, source_id)
                 await delete_source(connection, caller.organization_id, source_id)
-            return None, Change("delete", "source", source_id, before=known_by(source))
+            return None, Change("delete", "source", source_id, before=known_by(source, named=reach.for_all))
 
         await self._transactions.change(caller, delete)
         return web.Response(status=204)
@@ -154,7 +156,7 @@ class SourceHandlers:
 
         async def reprocess(connection: Connection) -> tuple[Source, Change]:
             async with change(connection, caller.organization_id):
-                before = await source_within(connection, caller, base_id, source_id)
+                before, _ = await own_source_within(connection, caller, base_id, source_id)
                 source = await request_reprocess(connection, caller.organization_id, source_id)
             statuses = {"before": {"status": before.status}, "after": {"status": source.status}}
             return source, Change("reprocess", "source", source_id, **statuses)
@@ -181,7 +183,7 @@ class SourceHandlers:
         base_id = read_id(request, "kb_id")
 
         async def has_room(connection: Connection) -> None:
-            await require_base(connection, caller, base_id)
+            await require_own_base(connection, caller, base_id)
             await require_room(connection, caller.organization_id, base_id, self._limits)
 
         most, setting = self._limits.upload_bytes(kind)
@@ -210,9 +212,9 @@ class SourceHandlers:
         self, caller: Caller, base_id: UUID, new: NewSource, content: AsyncIterator[bytes] | Upload | None
     ) -> web.Response:
         async def add(connection: Connection) -> tuple[Source, Change]:
-            await require_base(connection, caller, base_id)
+            reach = await require_own_base(connection, caller, base_id)
             source = await add_source(connection, caller.organization_id, base_id, new, content, self._limits)
-            return source, Change("create", "source", source.source_id, after=known_by(source))
+            return source, Change("create", "source", source.source_id, after=known_by(source, named=reach.for_all))
 
         source = await self._transactions.change(caller, add, seconds=self._upload_s)
         await self._request_job(caller, source)

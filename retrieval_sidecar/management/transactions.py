@@ -1,7 +1,7 @@
 """What operations do with the database: read, or change one thing and say so in the audit log."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Coroutine
+from collections.abc import Awaitable, Callable, Coroutine, Sequence
 from typing import Any, TypeVar
 
 from retrieval_sidecar.database import Connection, Pool, translated_errors
@@ -35,9 +35,13 @@ class Transactions:
             return await self._pool.read(deadline, work)
 
     async def change(
-        self, caller: Caller, work: Callable[[Connection], Awaitable[tuple[_T, Change]]], *, seconds: float = WRITE_S
+        self,
+        caller: Caller,
+        work: Callable[[Connection], Awaitable[tuple[_T, Change | Sequence[Change]]]],
+        *,
+        seconds: float = WRITE_S,
     ) -> _T:
-        """What `work` gives; what it did and its entry in the audit log are one transaction.
+        """What `work` gives; what it did and its entries in the audit log are one transaction.
 
         Done to its end even when the client leaves; only its deadline stops it, and then nothing of it is left.
         """
@@ -50,8 +54,9 @@ class Transactions:
                 self._pool.within(deadline) as connection,
                 connection.transaction(),
             ):
-                result, change = await work(connection)
-                await record(connection, caller.organization_id, change, caller.actor, self._clock())
+                result, done = await work(connection)
+                for change in [done] if isinstance(done, Change) else done:
+                    await record(connection, caller.organization_id, change, caller.actor, self._clock())
             return result
 
         return await self.to_its_end(bounded())

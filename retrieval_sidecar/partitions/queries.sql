@@ -50,8 +50,8 @@ select current_setting('server_version_num')::integer >= 170000;
 grant maintain on {partition} to answerline_manage;
 
 -- name: columns
-passage_id, is_instruction, owner_key, folder_id, base_key, servable, valid_from, valid_to, open_minutes, segment_ids,
-language, region_code, embedding
+passage_id, is_instruction, owner_key, folder_id, base_key, servable, reserved, valid_from, valid_to, open_minutes,
+segment_ids, language, region_code, embedding
 
 -- name: remove_outdated_copies
 -- What the copy has, and the original has not, or no longer so.
@@ -61,10 +61,10 @@ where c.organization_id = %(organization_id)s and c.space_id = %(space_id)s and 
         select from passage_vector o
         where o.organization_id = c.organization_id and o.space_id = c.space_id and o.partition_id = %(source)s
             and o.passage_id = c.passage_id
-            and (o.is_instruction, o.owner_key, o.folder_id, o.base_key, o.servable, o.valid_from, o.valid_to,
-                o.open_minutes, o.segment_ids, o.language, o.region_code, o.embedding)
-            is not distinct from (c.is_instruction, c.owner_key, c.folder_id, c.base_key, c.servable, c.valid_from,
-                c.valid_to, c.open_minutes, c.segment_ids, c.language, c.region_code, c.embedding)
+            and (o.is_instruction, o.owner_key, o.folder_id, o.base_key, o.servable, o.reserved, o.valid_from,
+                o.valid_to, o.open_minutes, o.segment_ids, o.language, o.region_code, o.embedding)
+            is not distinct from (c.is_instruction, c.owner_key, c.folder_id, c.base_key, c.servable, c.reserved,
+                c.valid_from, c.valid_to, c.open_minutes, c.segment_ids, c.language, c.region_code, c.embedding)
     );
 
 -- name: copy_missing

@@ -59,7 +59,7 @@
 -- ended.
 select /*include scope_columns*/
 from call_session s
-join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id
+join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id and a.deleted_at is null
 join organization o on o.organization_id = s.organization_id
 join voice_token_grant t on t.organization_id = s.organization_id and t.token_id = %(token_id)s
 left join embedding_space e on e.organization_id = s.organization_id and e.active
@@ -75,7 +75,7 @@ from (
         where c.organization_id = a.organization_id and c.phone_number = %(caller_number)s
     ) as contact_id
     from phone_agent a
-    where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s
+    where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s and a.deleted_at is null
 ) s
 join phone_agent a on a.organization_id = s.organization_id and a.agent_id = s.agent_id
 join organization o on o.organization_id = s.organization_id
@@ -83,14 +83,19 @@ left join embedding_space e on e.organization_id = s.organization_id and e.activ
 
 -- name: of_base
 -- All that an unknown caller, or a contact, may be told of one base, whatever agents select. No row: the base or the
--- contact is not the organization's.
-select /*include scope_columns*/
+-- contact is not the organization's, or the base is another team's or person's alone.
+select /*include scope_columns*/,
+    s.with_reserved
 from (
-    select b.organization_id, array[b.base_id] as narrowed_base_ids, c.contact_id
+    select b.organization_id, array[b.base_id] as narrowed_base_ids, c.contact_id, not b.for_agents as with_reserved
     from knowledge_base b
     left join contact c on c.organization_id = b.organization_id and c.contact_id = %(contact_id)s
     where b.organization_id = %(organization_id)s and b.base_id = %(base_id)s
         and (%(contact_id)s::uuid is null or c.contact_id is not null)
+        and (b.for_agents or exists (
+            select from base_owner w
+            where w.organization_id = b.organization_id and w.base_id = b.base_id and w.member_id = %(member_id)s
+        ))
 ) s
 join organization o on o.organization_id = s.organization_id
 -- In an agent's place: no instructions, all knowledge.
@@ -131,7 +136,7 @@ select
         order by 1
     )
 from phone_agent a
-where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s;
+where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s and a.deleted_at is null;
 
 -- name: selection
 -- All that an operator has selected, as one statement sees it. A base's own folder, which only files written by hand can
@@ -149,4 +154,4 @@ select
         where x.organization_id = a.organization_id and x.agent_id = a.agent_id order by 1
     )
 from phone_agent a
-where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s;
+where a.organization_id = %(organization_id)s and a.agent_id = %(agent_id)s and a.deleted_at is null;

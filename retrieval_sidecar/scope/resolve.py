@@ -56,6 +56,7 @@ class Scope:
         calibration: of that space's no-match decision.
         partition_id: where the space's vectors are: 0 with everybody's, else by themselves, and indexed.
         dimensions: of the space's vectors.
+        with_reserved: whether its owner tries out a base that is not for agents; never of a call.
     """
 
     organization_id: UUID
@@ -73,6 +74,7 @@ class Scope:
     calibration: Calibration = field(default_factory=lambda: calibration_of(None))
     partition_id: int = 0
     dimensions: int = 0
+    with_reserved: bool = False
 
 
 async def scope_of_session(key: SessionKey, connection: Connection, now: datetime) -> Scope:
@@ -95,10 +97,28 @@ async def scope_of_agent(
 
 
 async def scope_of_base(
-    organization_id: UUID, base_id: UUID, contact_id: UUID | None, connection: Connection, now: datetime
+    organization_id: UUID,
+    base_id: UUID,
+    contact_id: UUID | None,
+    connection: Connection,
+    now: datetime,
+    *,
+    member_id: UUID | None = None,
 ) -> Scope:
-    """All of one knowledge base that a contact, None for an unknown caller, may be told. Raises NotFound."""
-    parameters = {"organization_id": organization_id, "base_id": base_id, "contact_id": contact_id}
+    """All of one knowledge base that a contact, None for an unknown caller, may be told.
+
+    Args:
+        member_id: who asks; a base that is not for agents is there for its owner, a team's for its members.
+
+    Raises:
+        NotFound: there is no such base within reach, or no such contact.
+    """
+    parameters = {
+        "organization_id": organization_id,
+        "base_id": base_id,
+        "contact_id": contact_id,
+        "member_id": member_id,
+    }
     return await _resolve(connection, "of_base", parameters, now)
 
 
@@ -126,6 +146,7 @@ async def _resolve(connection: Connection, name: str, parameters: dict[str, Any]
         ),
         partition_id=row["partition_id"],
         dimensions=row["dimensions"],
+        with_reserved=row.get("with_reserved", False),
     )
 
 

@@ -1,7 +1,7 @@
 """What there is to select from: agents, folders and bases, items, instructions and their directories.
 
-For operators, who select it, and not for calls: drafts are among it. What stands in a base of a team or of a person is
-not, as no agent ever searches that.
+For operators, who select it, and not for calls: drafts are among it. What a team or a person has to themselves is not,
+as no agent searches that.
 """
 
 from collections.abc import Sequence
@@ -155,10 +155,15 @@ async def directories_of_agent(
 
 
 async def list_instructions(
-    connection: Connection, organization_id: UUID, *, after: int, limit: int
+    connection: Connection, organization_id: UUID, *, directory_id: UUID | None, after: int, limit: int
 ) -> list[Instruction]:
-    """In the order they came, those after an instruction's key."""
-    rows = await _rows(connection, "list_instructions", organization_id, after=after, limit=limit)
+    """In the order they came, those after an instruction's key.
+
+    Args:
+        directory_id: that they stand directly in; None for all.
+    """
+    page = {"directory_id": directory_id, "after": after, "limit": limit}
+    rows = await _rows(connection, "list_instructions", organization_id, **page)
     return [Instruction(*row) for row in rows]
 
 

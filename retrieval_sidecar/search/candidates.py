@@ -59,13 +59,12 @@ async def _find(
         async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
             await cursor.execute(statement, parameters)
         rows = await cursor.fetchall()
-    shares = _shares(rows[0], question) if rows else {}
-    return [_candidate(row, shares) for row in rows]
+    return read_candidates(rows, question)
 
 
 async def approximate_legs(connection: Connection, scope: Scope, shape: Shape, deadline: Deadline) -> tuple[str, ...]:
     """The legs of a shape that go by an index. An ordinary organization has none, and nothing is asked for it."""
-    if scope.partition_id == 0:
+    if scope.partition_id == 0 or scope.with_reserved:  # the indexes are of what is servable
         return ()
     async with time_limit(connection, deadline):
         cursor = await connection.execute(rows_statement(shape), scope_parameters(scope))
@@ -89,8 +88,14 @@ def search_with(
         partition_id=scope.partition_id,
         dimensions=scope.dimensions,
         by_index=by_index,
+        with_reserved=scope.with_reserved,
     )
-    return statement, scope_parameters(scope) | {
+    return statement, asked_parameters(scope, question, vector)
+
+
+def asked_parameters(scope: Scope, question: Question, vector: Vectors | None) -> dict[str, Any]:
+    """The values that a statement about a question refers to."""
+    return scope_parameters(scope) | {
         "vector": None if vector is None else Vector(vector),
         "language": question.language,
         "words": list(question.words),
@@ -98,6 +103,12 @@ def search_with(
         # Without a vector words are all there is.
         "spare_common": vector is not None,
     }
+
+
+def read_candidates(rows: Sequence[dict[str, Any]], question: Question) -> list[Candidate]:
+    """The candidates of a statement's rows, in their order."""
+    shares = _shares(rows[0], question) if rows else {}
+    return [_candidate(row, shares) for row in rows]
 
 
 def _shares(row: dict[str, Any], question: Question) -> dict[str, float]:

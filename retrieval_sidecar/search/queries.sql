@@ -1,12 +1,17 @@
 -- name: eligible
 -- The one predicate of what may be returned. `p` is passage_vector; every statement that reads passages includes it.
 -- No restriction is a null: to compare an array with an empty one takes as long as to compare two vectors.
-p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.servable
+-- What is reserved is for those alone who try out a base of their own that is not for agents; no call's text has it. It is
+-- no parameter, which would keep the planner from the indexes of what is servable.
+p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and (p.servable {or_reserved})
 -- A literal: the planner leaves the other partitions out, and there is a plan for each of them.
 and p.partition_id = {partition_id}
 and p.valid_from <= %(now)s and %(now)s < p.valid_to
 and (p.open_minutes is null or p.open_minutes @> %(minute)s::integer)
 and (p.segment_ids is null or p.segment_ids && %(segment_ids)s::integer[])
+
+-- name: or_reserved
+or p.reserved
 
 -- name: confirmed
 -- The rows themselves have the last word, whatever the denormalised columns say. `i` is the item's, `n` the
@@ -142,18 +147,21 @@ select p.passage_id, {distance} as distance from passage_vector p where /*includ
 -- name: no_distance
 null::float8
 
+-- name: centred_question
+-- Centred as the passages are: without what its language has in common.
+-- All passages are counted under '*', more than under any language.
+select l2_normalize(%(vector)s::vector - m.of_queries)::halfvec as vector,
+    max(m.passages) over ()::float8 as passages
+from language_center m
+where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s
+    and m.language in (%(language)s, '*')
+order by m.language = '*'
+limit 1
+
 -- name: search
 -- Candidates by meaning, by words and by codes, all of what is allowed; the text comes along only for them.
 with question as materialized (
-    -- Centred as the passages are: without what its language has in common.
-    -- All passages are counted under '*', more than under any language.
-    select l2_normalize(%(vector)s::vector - m.of_queries)::halfvec as vector,
-        max(m.passages) over ()::float8 as passages
-    from language_center m
-    where m.organization_id = %(organization_id)s and m.space_id = %(space_id)s
-        and m.language in (%(language)s, '*')
-    order by m.language = '*'
-    limit 1
+    /*include centred_question*/
 ),
 {listing},
 nearest as (
@@ -232,6 +240,85 @@ left join passage_words words on words.organization_id = p.organization_id and w
 left join by_codes k on k.passage_id = p.passage_id
 where /*include confirmed*/;
 
+-- name: kept_back
+-- What an operator may see and a call is not given: not what a team or a person has to themselves. Null is no.
+p.organization_id = %(organization_id)s and p.space_id = %(space_id)s and p.partition_id = {partition_id}
+and (p.is_instruction or p.base_key = any(array(
+    select b.base_key from knowledge_base b
+    where b.organization_id = %(organization_id)s and b.for_agents
+)))
+and (/*include eligible*/ and {leg}) is not true
+
+-- name: withheld
+-- For operators alone: what is near a question and not searched for its caller, by meaning, words and codes, and for
+-- each why that is so. What is searched is left out before the limits, as it would leave no room.
+with question as materialized (
+    /*include centred_question*/
+),
+nearest as (
+    select p.passage_id from passage_vector p
+    where {by_meaning} and /*include kept_back*/
+    order by {distance}, p.passage_id
+    limit {pool}
+),
+word_hits as materialized (
+    select p.passage_id, asked.word
+    from unnest(%(words)s::text[]) asked (word)
+    join passage_words w on w.organization_id = %(organization_id)s and w.words @@ quote_literal(asked.word)::tsquery
+    join passage_vector p on p.passage_id = w.passage_id
+    where /*include kept_back*/
+),
+weights as materialized (
+    select word, ln(1 + (select passages from question) / count(*)) as weight from word_hits group by word
+),
+by_words as (
+    select h.passage_id from word_hits h
+    join weights g on g.word = h.word
+    group by h.passage_id
+    order by sum(g.weight) desc, h.passage_id
+    limit {pool}
+),
+by_codes as (
+    select distinct p.passage_id from passage_code c
+    join passage_vector p on p.passage_id = c.passage_id
+    where c.organization_id = %(organization_id)s and c.code = any(%(codes)s::text[]) and /*include kept_back*/
+    order by p.passage_id
+    limit {pool}
+),
+candidates as (
+    select passage_id from nearest
+    union select passage_id from by_words
+    union select passage_id from by_codes
+)
+select
+    p.passage_id, p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, t.chunk_index,
+    coalesce(i.title, n.title) as title, t.content, i.source_url, p.language, p.region_code,
+    {distance} as distance,
+    array(select h.word from word_hits h where h.passage_id = p.passage_id) as words,
+    (select json_object_agg(word, weight)::text from weights) as weights,
+    (select ln(2 + passages) from question) as unknown_weight,
+    p.passage_id in (select passage_id from by_codes) as has_code,
+    s.base_id, s.name as source_name, i.external_id,
+    -- In this order they are told.
+    array_remove(array[
+        case when ({leg}) is not true then 'out_of_scope' end,
+        case when coalesce(i.status, n.status) <> 'published' then 'draft' end,
+        case when i.visibility <> 'public' then 'internal' end,
+        case when not 'phone' = any(i.channels) then 'other_channel' end,
+        case when p.valid_to <= %(now)s then 'expired' end,
+        case when p.valid_from > %(now)s then 'not_yet_valid' end,
+        case when not p.open_minutes @> %(minute)s::integer then 'outside_schedule' end,
+        case when not p.segment_ids && %(segment_ids)s::integer[] then 'segment' end,
+        case when s.status <> 'ready' then 'source_not_ready' end
+    ], null) as reasons
+from candidates c
+join passage_vector p on p.passage_id = c.passage_id and /*include kept_back*/
+join passage t on t.organization_id = p.organization_id and t.passage_id = p.passage_id
+left join knowledge_item i on i.organization_id = t.organization_id and i.item_id = t.item_id
+left join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
+left join instruction n on n.organization_id = t.organization_id and n.instruction_id = t.instruction_id
+where coalesce(i.deleted_at, n.deleted_at) is null;
+
 -- name: rows_in_scope
 -- How many vectors a large organization's index has, and how many of them each leg may give at the least. `p` is the
 -- table of counts here, which has the columns that legs speak of.
@@ -252,6 +339,30 @@ select exists (
         on p.is_instruction and n.organization_id = p.organization_id and n.instruction_key = p.owner_key
     where /*include eligible*/ and {leg} and /*include confirmed*/
 );
+
+-- name: whole
+-- The documents that a scope allows, where there is so little that all of it can be told at once; no row where there is
+-- more. Sizes are looked at before any text is read: a large organization costs what it takes to see that it is large.
+with allowed as materialized (
+    select distinct p.organization_id, p.is_instruction, p.owner_key
+    from passage_vector p
+    where /*include eligible*/ and {leg}
+    limit {most_documents} + 1
+),
+documents as materialized (
+    select p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, coalesce(i.title, n.title) as title,
+        coalesce(i.content, n.content) as content
+    from allowed p
+    left join knowledge_item i
+        on not p.is_instruction and i.organization_id = p.organization_id and i.item_key = p.owner_key
+    left join instruction n
+        on p.is_instruction and n.organization_id = p.organization_id and n.instruction_key = p.owner_key
+    where /*include confirmed*/
+)
+select is_instruction, id, title, content from documents
+where (select count(*) from allowed) <= {most_documents}
+    and (select sum(octet_length(content)) from documents) <= {most_bytes}
+order by is_instruction desc, title, id;
 
 -- name: sample
 -- Passages that a call may hear, for questions to be made of, in an order that depends on their text alone; `siblings`

@@ -18,7 +18,7 @@ from retrieval_sidecar.errors import EmbedderUnavailable
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
-from retrieval_sidecar.search.ranking import Ranked, rank
+from retrieval_sidecar.search.ranking import GLOBAL_REGION, Ranked, rank
 from retrieval_sidecar.search.selection import MAX_RESULTS, select
 from retrieval_sidecar.search.statement import (
     anything_statement,
@@ -54,6 +54,8 @@ class Outcome:
     Attributes:
         results: best first, at most five; empty unless `status` is ok.
         considered: every candidate in its order, for `--explain`; never sent to a caller.
+        region: that was asked for.
+        vector: of the question as the embedder gave it; None in a degraded search.
     """
 
     search_id: UUID
@@ -66,6 +68,8 @@ class Outcome:
     search_ms: float
     total_ms: float
     considered: Sequence[Ranked] = field(default=(), repr=False)
+    region: str = GLOBAL_REGION
+    vector: Vectors | None = field(default=None, repr=False)
 
 
 class SearchService:
@@ -105,9 +109,8 @@ class SearchService:
                 for index, text in enumerate(texts)
             ]
             search_started = time.perf_counter()
-            status, results, considered = await self._search(
-                scope, questions, vectors, deadline, region=request.region_code or scope.region_code
-            )
+            region = request.region_code or scope.region_code
+            status, results, considered = await self._search(scope, questions, vectors, deadline, region=region)
         ended = time.perf_counter()
         return Outcome(
             search_id=uuid4(),
@@ -120,6 +123,8 @@ class SearchService:
             search_ms=(ended - search_started) * 1000,
             total_ms=(ended - started) * 1000,
             considered=considered,
+            region=region,
+            vector=None if vectors is None else vectors[0],
         )
 
     async def _embed_and_resolve(
@@ -212,7 +217,8 @@ class SearchService:
             if not legs:
                 return "restricted_empty"
             async with time_limit(connection, deadline):
-                cursor = await connection.execute(anything_statement(legs, partition_id=scope.partition_id), parameters)
+                statement = anything_statement(legs, partition_id=scope.partition_id, with_reserved=scope.with_reserved)
+                cursor = await connection.execute(statement, parameters)
             row = await cursor.fetchone()
             if row is None or not row[0]:
                 return "restricted_empty"

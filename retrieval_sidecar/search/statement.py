@@ -56,7 +56,13 @@ def is_listed(shape: Shape, by_index: tuple[str, ...] = ()) -> bool:
 
 @cache
 def search_statement(
-    shape: Shape, *, by_meaning: bool, partition_id: int = 0, dimensions: int = 0, by_index: tuple[str, ...] = ()
+    shape: Shape,
+    *,
+    by_meaning: bool,
+    partition_id: int = 0,
+    dimensions: int = 0,
+    by_index: tuple[str, ...] = (),
+    with_reserved: bool = False,
 ) -> bytes:
     """The search over the legs of a shape, which must not be empty; by words and codes alone if not `by_meaning`.
 
@@ -67,12 +73,14 @@ def search_statement(
     Args:
         partition_id, dimensions: of the scope; literals, so that there is a plan for each.
         by_index: the legs that are approximate; see `retrieval_sidecar.partitions.rule`.
+        with_reserved: of the scope.
     """
     where: _Parts = {
         "partition_id": sql.Literal(partition_id),
         "dimensions": sql.Literal(dimensions),
         "pool": sql.Literal(POOL),
         "distance": sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
+        "or_reserved": _or_reserved(with_reserved=with_reserved),
     }
     legs = legs_of(shape)
     parts = _listed(legs, where) if is_listed(shape, by_index) else _unlisted(legs, by_index, where)
@@ -116,11 +124,52 @@ def _part(name: str, **parts: sql.Composable) -> sql.Composed:
 
 
 @cache
-def anything_statement(shape: Shape, *, partition_id: int = 0) -> sql.Composed:
+def anything_statement(shape: Shape, *, partition_id: int = 0, with_reserved: bool = False) -> sql.Composed:
     """Whether the legs of a shape, which must not be empty, hold anything eligible."""
+    return _over_legs("anything_eligible", shape, partition_id, with_reserved=with_reserved)
+
+
+@cache
+def whole_statement(shape: Shape, *, partition_id: int, most_documents: int, most_bytes: int) -> sql.Composed:
+    """The documents that the legs of a shape, which must not be empty, hold, where they are no more than this."""
+    most = {"most_documents": sql.Literal(most_documents), "most_bytes": sql.Literal(most_bytes)}
+    return _over_legs("whole", shape, partition_id, with_reserved=False, **most)
+
+
+def _over_legs(
+    name: str, shape: Shape, partition_id: int, *, with_reserved: bool, **parts: sql.Composable
+) -> sql.Composed:
+    """A statement that asks all legs of a shape at once."""
     allowed = sql.SQL(" or ").join(map(_leg, shape))
-    return sql.SQL(SQL["anything_eligible"]).format(
-        leg=sql.SQL("({})").format(allowed), partition_id=sql.Literal(partition_id)
+    return _part(
+        name,
+        leg=sql.SQL("({})").format(allowed),
+        partition_id=sql.Literal(partition_id),
+        or_reserved=_or_reserved(with_reserved=with_reserved),
+        **parts,
+    )
+
+
+@cache
+def withheld_statement(shape: Shape, *, by_meaning: bool, partition_id: int = 0) -> bytes:
+    """What is near a question and outside the legs of a shape, which may be empty, or closed to the caller.
+
+    Args:
+        by_meaning: whether there is a vector to compare with.
+        partition_id: of the scope.
+    """
+    leg = sql.SQL(" or ").join(map(_leg, shape)) if shape else sql.SQL("false")
+    return (
+        sql.SQL(SQL["withheld"])
+        .format(
+            leg=sql.SQL("({})").format(leg),
+            by_meaning=sql.SQL("true" if by_meaning else "false"),
+            distance=sql.SQL(SQL["distance" if by_meaning else "no_distance"]),
+            partition_id=sql.Literal(partition_id),
+            pool=sql.Literal(POOL),
+            or_reserved=_or_reserved(with_reserved=False),
+        )
+        .as_bytes(None)
     )
 
 
@@ -134,6 +183,10 @@ def _rows_of_leg(name: str) -> sql.Composable:
     if name.startswith(("selected_items", "selected_instructions")):
         return sql.Literal(0)  # not counted each: none is sure, and so a list of them is searched exactly
     return sql.SQL(SQL["rows_of_leg"]).format(leg=_leg(name))
+
+
+def _or_reserved(*, with_reserved: bool) -> sql.SQL:
+    return sql.SQL(SQL["or_reserved"] if with_reserved else "")
 
 
 def _may_overlap(legs: Shape) -> bool:

@@ -18,7 +18,7 @@ join (
 
 -- name: bases
 -- With what is in them and who uses them; counts, no content.
-select b.base_id, b.name, b.owner_type, b.owner_id, (
+select b.base_id, b.name, b.owner_type, b.owner_id, b.for_agents, (
         select count(*) from source s where s.organization_id = b.organization_id and s.base_id = b.base_id
     ) as sources, (
         select coalesce(sum(characters), 0) from source s
@@ -40,8 +40,12 @@ select b.base_id, b.name, b.owner_type, b.owner_id, (
 from knowledge_base b
 
 -- name: list_bases
+-- Those that a member can see; of nobody, where that is null, those that all can.
 /*include bases*/
-where b.organization_id = %(organization_id)s and b.name > %(after)s
+where b.organization_id = %(organization_id)s and b.name > %(after)s and (b.for_agents or exists (
+    select from base_owner w
+    where w.organization_id = b.organization_id and w.base_id = b.base_id and w.member_id = %(member_id)s
+))
 order by b.name
 limit %(limit)s;
 
@@ -50,7 +54,8 @@ limit %(limit)s;
 where b.organization_id = %(organization_id)s and b.base_id = %(base_id)s;
 
 -- name: find_base_by_name
-select base_id from knowledge_base where organization_id = %(organization_id)s and name = %(name)s;
+select base_id from knowledge_base
+where organization_id = %(organization_id)s and name = %(name)s and owner_type = 'organization';
 
 -- name: count_bases
 -- No row of an organization that is not there.
@@ -59,9 +64,14 @@ from organization o
 where o.organization_id = %(organization_id)s;
 
 -- name: insert_base
-insert into knowledge_base (organization_id, name) values (%(organization_id)s, %(name)s)
+insert into knowledge_base (organization_id, name, owner_type, owner_id)
+values (%(organization_id)s, %(name)s, %(owner_type)s, %(owner_id)s)
 on conflict (organization_id, name) do nothing
 returning base_id;
+
+-- name: publish_base
+update knowledge_base set is_published = %(published)s
+where organization_id = %(organization_id)s and base_id = %(base_id)s;
 
 -- name: rename_base
 update knowledge_base set name = %(name)s where organization_id = %(organization_id)s and base_id = %(base_id)s
@@ -72,28 +82,46 @@ returning base_id;
 delete from knowledge_base where organization_id = %(organization_id)s and base_id = %(base_id)s
 returning base_id;
 
--- name: sources
--- As operators see them, with the latest reading of each; counts, no content.
-select s.source_id, s.base_id, s.kind, s.name, s.url, s.content_type, s.size_bytes, s.characters, case
+-- name: status_of_source
+case
         when s.is_processing or (s.status = 'processing' and s.error is null) then 'processing'
         when s.error is not null or s.status = 'failed' then 'failed'
         else 'ready'
-    end as status, s.status = 'ready' as is_searchable, s.error_code, s.error, (
-        select count(*) from knowledge_item i
-        where i.organization_id = s.organization_id and i.source_id = s.source_id and i.deleted_at is null
-    ) as items, (
-        select count(*) from knowledge_item i
-        join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
-        where i.organization_id = s.organization_id and i.source_id = s.source_id
-    ) as passages, s.created_at, s.created_by, s.processed_at, r.run_id, r.status as run_status, r.started_at,
-    r.ended_at, r.bytes_read, r.lines_read, r.created, r.updated, r.unchanged, r.rejected, r.texts_embedded, r.texts
-from source s
+    end as status, s.status = 'ready' as is_searchable
+
+-- name: run_columns
+r.run_id, r.status as run_status, r.started_at, r.ended_at, r.bytes_read, r.lines_read, r.created, r.updated,
+    r.unchanged, r.rejected, r.texts_embedded, r.texts
+
+-- name: latest_run
 left join lateral (
     select * from ingest_run r
     where r.organization_id = s.organization_id and r.source_id = s.source_id
     order by r.started_at desc
     limit 1
 ) r on true
+
+-- name: states_of_sources
+-- How far each is, without its counts: asked again and again by those who watch a base.
+select s.source_id, s.name, /*include status_of_source*/, s.error_code, s.processed_at, /*include run_columns*/
+from source s
+/*include latest_run*/
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
+order by s.name
+limit %(limit)s;
+
+-- name: sources
+-- As operators see them, with the latest reading of each; counts, no content.
+select s.source_id, s.base_id, s.kind, s.name, s.url, s.content_type, s.size_bytes, s.characters, /*include status_of_source*/, s.error_code, s.error, (
+        select count(*) from knowledge_item i
+        where i.organization_id = s.organization_id and i.source_id = s.source_id and i.deleted_at is null
+    ) as items, (
+        select count(*) from knowledge_item i
+        join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
+        where i.organization_id = s.organization_id and i.source_id = s.source_id
+    ) as passages, s.created_at, s.created_by, s.processed_at, /*include run_columns*/
+from source s
+/*include latest_run*/
 
 -- name: list_sources
 /*include sources*/
@@ -132,7 +160,7 @@ on conflict (organization_id, base_id, name) do nothing
 returning source_id;
 
 -- name: stored_content
-select kind, content_hash, is_processing, status = 'ready' and error is null as is_done from source
+select kind, content_hash, is_processing, status = 'ready' and error is null as is_done, is_written from source
 where organization_id = %(organization_id)s and source_id = %(source_id)s;
 
 -- name: replace_content

@@ -14,6 +14,7 @@ where case when %(phone_number)s::text is not null
     then (a.organization_id, a.agent_id) = (
         select r.organization_id, r.agent_id from number_route r where r.phone_number = %(phone_number)s)
     else a.agent_id = %(agent_id)s end
+    and a.deleted_at is null
 limit 2;
 
 -- name: find_contact
@@ -22,7 +23,7 @@ where organization_id = %(organization_id)s and phone_number = %(phone_number)s;
 
 -- name: owned_bases
 select base_id from knowledge_base
-where organization_id = %(organization_id)s and base_id = any(%(base_ids)s) and owner_type = 'organization';
+where organization_id = %(organization_id)s and base_id = any(%(base_ids)s) and for_agents;
 
 -- name: dynamic_instructions
 select n.instruction_id, n.title, n.content from instruction n

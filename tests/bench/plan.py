@@ -69,6 +69,22 @@ QUICK = Plan(
     peer_rows=15_000,
     peer_searches=10,
 )
+LOAD = Plan(
+    name="load",
+    items=3143,
+    embedded=300,
+    questions=60,
+    databases=(30_000,),
+    large=(),
+    searches=40,
+    seconds=0.0,
+    warm_s=20.0,
+    calls=200,
+    calls_s=600.0,
+    peer_rows=0,
+    peer_searches=0,
+)
+"""Of `make load`, which takes of it what it needs."""
 TINY = Plan(
     name="tiny",
     items=60,

@@ -92,7 +92,9 @@ def worlds(draw: st.DrawFn) -> World:
         both.append(organization)
         windows = [moment for item in organization.items for moment in window_ends(item, zone)]
         hours = [moment for item in organization.items for moment in opening_times(item, zone, anchor)]
-        clocks.append(st.one_of([st.sampled_from(moments) for moments in ([anchor], windows, hours) if moments]))
+        # A window's end three times: that it decides alone, at its very instant, is the rarest.
+        instants = [each for each in ([anchor], windows, windows, windows, hours) if each]
+        clocks.append(st.one_of([st.sampled_from(moments) for moments in instants]))
     calls = draw(_several(_calls(), CALLS, CALLS))
     cases = [
         Case(number, moment, leg)
@@ -140,7 +142,10 @@ def organizations(draw: st.DrawFn, zone: str, anchor: datetime) -> Organization:
 
 @cache
 def _bases() -> st.SearchStrategy[Base]:
-    return st.builds(Base, owner=st.sampled_from(("organization",) * 8 + ("team", "user")), removed=_rarely())
+    never = st.just(False)  # noqa: FBT003 - the value itself
+    ours = st.builds(Base, owner=st.just("organization"), published=never, removed=_rarely())
+    theirs = st.builds(Base, owner=st.sampled_from(("team", "user")), published=st.booleans(), removed=_rarely())
+    return st.sampled_from((ours,) * 7 + (theirs,) * 3).flatmap(lambda base: base)
 
 
 @cache

@@ -41,6 +41,7 @@ class Mutant:
 def _forget_composed() -> None:
     statement.search_statement.cache_clear()
     statement.anything_statement.cache_clear()
+    statement.whole_statement.cache_clear()
 
 
 def _search(name: str, condition: str, instead: str = "true") -> Mutant:
@@ -54,6 +55,7 @@ def _scope(name: str, condition: str, instead: str) -> Mutant:
 MUTANTS = (
     _search("any organization", "p.organization_id = %(organization_id)s and p.space_id", "p.space_id"),
     _search("not servable", "p.servable"),
+    _search("what a team or a person keeps to themselves", "{or_reserved}", "or p.reserved"),
     _search("any segment", "p.segment_ids && %(segment_ids)s::integer[]"),
     _search("nothing without segments", "p.segment_ids is null", "false"),
     _search("before it is valid", "p.valid_from <= %(now)s"),

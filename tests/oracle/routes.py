@@ -16,7 +16,7 @@ async def by_voice(client: VoiceClient, written: Written, case: Case) -> None:
     """A call of its own with one search, as a worker makes them. Raises Discrepancy."""
     call = written.world.calls[case.call]
     tenant = written.world.organizations[call.organization]
-    owned = {n for n, base in enumerate(tenant.bases) if base.owner == "organization" and not base.removed}
+    owned = {n for n, base in enumerate(tenant.bases) if base.is_for_agents and not base.removed}
     if call.narrowing is not None and not call.narrowing <= owned:
         refused = await client.post(SESSIONS, _bootstrap(written, case, call))
         assert refused.status == 400
@@ -74,7 +74,7 @@ async def by_test_search(client: ManagementClient, written: Written, case: Case)
     """
     call = written.world.calls[case.call]
     tenant = written.world.organizations[call.organization]
-    base = next((n for n, base in enumerate(tenant.bases) if base.owner == "organization" and not base.removed), None)
+    base = next((n for n, base in enumerate(tenant.bases) if base.is_for_agents and not base.removed), None)
     is_gone = call.contact is not None and tenant.contacts[call.contact].removed
     if call.narrowing is not None or is_gone or base is None:
         return False

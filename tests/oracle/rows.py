@@ -101,14 +101,21 @@ def contact_segments(segments: Mapping[int, Iterable[int]]) -> Table:
 
 
 def _knowledge(written: Written, place: int, organization: Organization) -> Iterator[Table]:
+    yield Table("team", ["team_id", "name"], [[_OWNER, "Team"]])
+    yield Table(
+        "member",
+        ["member_id", "name", "permissions", "created_at"],
+        [[_OWNER, "Kim Osei", ["agents.view"], "2026-01-01T00:00:00Z"]],
+    )
     yield Table(
         "knowledge_base",
-        ["base_id", "base_key", "name", "owner_type", "owner_id"],
+        ["base_id", "base_key", "name", "owner_type", "owner_id", "is_published"],
         [
-            [shared_id("base", n), n, f"Base {n}", base.owner, None if base.owner == "organization" else _OWNER]
+            [shared_id("base", n), n, f"Base {n}", base.owner, None if base.owner == "organization" else _OWNER,
+             base.published]
             for n, base in enumerate(organization.bases)
         ],
-    )
+    )  # fmt: skip
     yield Table(
         "source",
         ["source_id", "base_id", "kind", "name", "status"],

@@ -93,7 +93,7 @@ def _refusals_of_item(organization: Organization, item: Item, segments: Numbers,
         "internal": item.visibility != "public" or item.change == "internal",
         "not for the phone": "phone" not in item.channels or item.change == "chat only",
         "source not ready": source.status != "ready",
-        "base of a team or a person": base.owner != "organization",
+        "base of a team or a person": base.owner != "organization" and not base.published,
         "other segment": bool(item.segments) and not item.segments & segments,
     }
     yield from (reason for reason, holds in refused.items() if holds)

@@ -24,8 +24,19 @@ Numbers = frozenset[int]
 
 @dataclass(frozen=True, slots=True)
 class Base:
+    """A knowledge base.
+
+    Attributes:
+        published: of a team's or a person's, whether they let agents search it.
+    """
+
     owner: Owner
+    published: bool
     removed: bool
+
+    @property
+    def is_for_agents(self) -> bool:
+        return self.owner == "organization" or self.published
 
 
 @dataclass(frozen=True, slots=True)

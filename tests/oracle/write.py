@@ -17,8 +17,14 @@ from tests.oracle.world import Change, IndexedAs, Organization, World
 
 _INGEST = load_sql("retrieval_sidecar.ingest")
 _AS: dict[IndexedAs, str] = {
-    "open": "servable = true, valid_from = '-infinity', valid_to = 'infinity', open_minutes = null, segment_ids = null",
-    "closed": "servable = false, valid_to = valid_from, segment_ids = array[999], folder_id = null, base_key = null",
+    "open": (
+        "servable = true, reserved = false, valid_from = '-infinity', valid_to = 'infinity', open_minutes = null,"
+        " segment_ids = null"
+    ),
+    "closed": (
+        "servable = false, reserved = true, valid_to = valid_from, segment_ids = array[999], folder_id = null,"
+        " base_key = null"
+    ),
 }
 # What a document's row comes to say; a removed one has none.
 _CHANGES: dict[Change, str] = {

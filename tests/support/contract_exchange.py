@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from email.parser import BytesParser
 from functools import cache
+from http.cookies import SimpleCookie
 from typing import Any, NoReturn, TypeVar
 
 from aiohttp import ClientHandlerType, ClientRequest, ClientResponse, web
@@ -74,6 +75,7 @@ class ContractChecker:
                     "application/json": _read_json,
                     _PROBLEM: _read_json,
                     "application/yaml": _read_text,
+                    "text/event-stream": _read_text,
                     "multipart/form-data": _read_form,
                 }
             ),
@@ -229,7 +231,8 @@ class _CoreRequest:
         # A form's boundary is itself in any case; a character set is the same in every.
         is_form = media_type.lower().startswith("multipart/")
         self.content_type = media_type.lower() + semicolon + (parameters if is_form else parameters.lower())
-        self.parameters = RequestParameters(header=headers, query=dict(seen.query))
+        cookies = {name: morsel.value for name, morsel in SimpleCookie(headers.get("Cookie", "")).items()}
+        self.parameters = RequestParameters(header=headers, query=dict(seen.query), cookie=cookies)
 
 
 class _CoreResponse:

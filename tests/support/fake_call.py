@@ -7,7 +7,7 @@ Calls on a real server are the acceptance tests'.
 
 import asyncio
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -19,6 +19,8 @@ from livekit import rtc
 from livekit.agents import Agent, AgentSession, JobContext
 from livekit.agents.testing import fake_job_context
 
+from demo.standins.faults import Faults
+from tests.support import scripted_realtime
 from tests.support.fake_sidecar import TOKEN, FakeSidecar
 from tests.support.scripted_llm import ScriptedLLM
 from tests.support.spoken_line import SpokenLine
@@ -31,6 +33,7 @@ from worker.waiting import SearchLimits
 CALLER: Final = "+15550100199"
 CALLED: Final = "+15550101000"
 _KINDS: Final = rtc.ParticipantKind
+PIPELINE = "cascade"  # of calls on a line; the fixture `pipeline` sets it
 _START: Final = datetime(2026, 11, 30, 20, 15, tzinfo=UTC)
 
 
@@ -105,6 +108,7 @@ class FakeCall:
         shutdowns: the reasons for which the job was asked to shut down.
         deleted: how often the room was deleted.
         said: what was said aloud.
+        faults: how a realtime model misbehaves.
     """
 
     ctx: JobContext
@@ -114,6 +118,7 @@ class FakeCall:
     shutdowns: list[str] = field(default_factory=list)
     said: list[str] = field(default_factory=list)
     deleted: int = 0
+    faults: Faults = field(default_factory=Faults)
     _down: asyncio.Event = field(default_factory=asyncio.Event)
     _talking: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -178,10 +183,16 @@ async def fake_call(
     **settings: Any,
 ) -> AsyncIterator[FakeCall]:
     """A call whose caller is in the room, and whose session talks by the script: in text, or on that line."""
-    room, caller = FakeRoom(), phone()
+    room, caller, faults = FakeRoom(), phone(), Faults()
     room.join(caller)
-    with fake_job_context(room=cast("rtc.Room", room), job_metadata=metadata) as ctx:
-        call = FakeCall(ctx, room, caller, sidecar)
+    llm = None if keep_llm else llm or ScriptedLLM()
+    async with AsyncExitStack() as parts:
+        if line and llm and PIPELINE == "realtime":
+            url = await parts.enter_async_context(scripted_realtime.serving(llm, line, faults))
+            settings = {"pipeline": "realtime", "realtime_base_url": url, **settings}
+            llm = None
+        ctx = parts.enter_context(fake_job_context(room=cast("rtc.Room", room), job_metadata=metadata))
+        call = FakeCall(ctx, room, caller, sidecar, faults=faults)
         ctx.proc.userdata[entrypoint.SETTINGS] = settings_for(sidecar_url or sidecar.url, **settings)
         monkeypatch.setattr(ctx, "_on_shutdown", call.on_shutdown)
         monkeypatch.setattr(entrypoint, "get_knowledge_tools", partial(get_knowledge_tools, limits))
@@ -190,11 +201,11 @@ async def fake_call(
             call.deleted += 1
 
         monkeypatch.setattr(ctx, "delete_room", delete_room)
-        _talk(monkeypatch, call, None if keep_llm else llm or ScriptedLLM(), line)
+        _talk(monkeypatch, call, llm, line)
         try:
             yield call
+        finally:  # also of a call whose test has failed: its connections would hold up the servers' end
             await call.finish()
-        finally:
             await ctx._on_cleanup()
 
 
@@ -214,8 +225,9 @@ def _talk(monkeypatch: pytest.MonkeyPatch, call: FakeCall, llm: ScriptedLLM | No
             "turn_detection": "vad",
             "endpointing": {"min_delay": 0.01, "max_delay": 0.02},
         }
-        ears = {"vad": line.vad, "stt": line.stt, "turn_handling": turns} if "stt" in options else {}
-        init(self, **{**options, **ears, "tts": line.tts})
+        ears = {"vad": line.vad, "turn_handling": turns} if "stt" in options else {}
+        heard = {"stt": line.stt} if options.get("stt") else {}
+        init(self, **{**options, **ears, **heard, "tts": line.tts})
 
     async def start_without_room(self: AgentSession[Any], agent: Agent, **options: Any) -> None:
         assert options["record"] is False

@@ -5,8 +5,9 @@ import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from itertools import count
 from typing import Any
-from uuid import UUID
+from uuid import UUID, uuid4
 
 import aiohttp
 from aiohttp import web
@@ -14,6 +15,7 @@ from aiohttp import web
 from retrieval_sidecar.embeddings import Embedder
 from retrieval_sidecar.embeddings.fake import FakeEmbedder
 from retrieval_sidecar.management.app import create_app
+from retrieval_sidecar.management.events import Pace
 from retrieval_sidecar.management.keys import Permission, create_key
 from retrieval_sidecar.settings import Settings
 from tests.support.contract_exchange import contract_checked_client_middleware
@@ -21,6 +23,9 @@ from tests.support.database import TestDatabase
 from tests.support.sidecar import Answer, TestClock, connected, read_answer
 
 BASES = "/api/v1/knowledge-bases"
+AT_ONCE = Pace(longest_s=0)
+"""A stream of events ends after what it begins with, so that it can be read as any other answer."""
+_NUMBERS = count(2_000_000)
 
 
 @dataclass
@@ -28,9 +33,13 @@ class RecordingQueue:
     """Takes requests for jobs, and does none of them."""
 
     requested: list[tuple[UUID, UUID]] = field(default_factory=list)
+    of_documents: list[UUID] = field(default_factory=list)
 
     async def request(self, organization_id: UUID, source_id: UUID) -> None:
         self.requested.append((organization_id, source_id))
+
+    async def request_documents(self, organization_id: UUID) -> None:
+        self.of_documents.append(organization_id)
 
 
 @dataclass
@@ -89,6 +98,33 @@ class ManagementClient:
         assert answer.status == 201, answer
         return f"{base}/sources/{answer.body['id']}"
 
+    async def new(self, name: str, body: Any) -> Any:
+        """A new one of a list, as it is answered."""
+        answer = await self.post(f"/api/v1/{name}", body)
+        assert answer.status == 201, answer
+        return answer.body
+
+    async def new_people(self, agent_id: str) -> dict[str, str]:
+        """The ids of one of each that an organization has beside its knowledge; the member is in the team."""
+        agent = {"agent_id": agent_id, "phone_number": new_number()}
+        member = (await self.new("members", {"name": "Kim Osei", "permissions": ["agents.edit"]}))["id"]
+        team = (await self.new("teams", {"name": f"Team {uuid4()}"}))["id"]
+        assert (await self.send("PUT", f"/api/v1/teams/{team}/members/{member}")).status == 204
+        contact = {"phone_number": new_number(), "name": "Robin Vale"}
+        return {
+            "member_id": member,
+            "team_id": team,
+            "key_id": (await self.new("api-keys", {"name": "script", "permissions": ["agents.view"]}))["id"],
+            "number_id": (await self.new("phone-numbers", agent))["id"],
+            "contact_id": (await self.new("contacts", contact))["id"],
+            "segment_id": (await self.new("segments", {"key": f"segment-{uuid4()}", "name": "Members"}))["id"],
+        }
+
+
+def new_number() -> str:
+    """A number that nobody has."""
+    return f"+1555{next(_NUMBERS):07}"
+
 
 def form(content: bytes, name: str = "prices.txt", field_name: str = "file", **more: Any) -> aiohttp.MultipartWriter:
     """A form with one file."""
@@ -121,11 +157,12 @@ async def running_management(
     embedder: Embedder | None = None,
     until_ready: bool = True,
     with_queue: bool = False,
+    pace: Pace = AT_ONCE,
     **settings: Any,
 ) -> AsyncIterator[ManagementClient]:
     """The application on a real port, ready unless told not to wait for that, and a client of it.
 
-    Jobs are requested of the real queue only `with_queue`.
+    Streams of events end at once unless there is a `pace`. Jobs are requested of the real queue only `with_queue`.
     """
     urls = {"DATABASE_URL": database.url("owner"), "manage_database_url": database.url("manage"), "pool_size": 2}
     queue = RecordingQueue()
@@ -134,6 +171,7 @@ async def running_management(
         queue=None if with_queue else queue,
         embedder=embedder or FakeEmbedder(),
         clock=clock or TestClock(),
+        pace=pace,
     )
     runner = web.AppRunner(app, handler_cancellation=True, access_log=None)
     await runner.setup()

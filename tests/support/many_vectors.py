@@ -260,7 +260,11 @@ async def _passages(
         ((organization_id, row.passage_id, *owner(row), row.passage_id, "en", "", b"") for row in rows),
     )  # fmt: skip
     hours = Int4Multirange([Int4Range(0, 60)])
-    statement = sql.SQL("copy passage_vector from stdin with (format binary)")
+    statement = sql.SQL(
+        "copy passage_vector (organization_id, space_id, partition_id, passage_id, valid_from, valid_to, owner_key,"
+        " is_instruction, servable, embedding, segment_ids, open_minutes, folder_id, base_key, language, region_code)"
+        " from stdin with (format binary)"
+    )
     types = ["uuid", "int4", "int4", "int8", "int8", "int8", "int4", "bool", "bool", "halfvec", "int4[]",
              "int4multirange", "int4", "int4", "text", "text"]  # fmt: skip
     async with connection.cursor() as cursor, cursor.copy(statement) as copy:

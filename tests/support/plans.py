@@ -70,6 +70,12 @@ class Explained:
         if plan:
             self._plans.append(json.loads(plan))
 
+    def last(self) -> Node:
+        """The plan of the last statement; all are forgotten then."""
+        plan = self._plans[-1]
+        self._plans.clear()
+        return Node(plan["Plan"])
+
     def of_search(self) -> Node:
         """The plan of the last search, which is forgotten then."""
         searches = [plan for plan in self._plans if plan["Query Text"].lstrip().startswith("-- Candidates by meaning")]

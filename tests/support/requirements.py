@@ -51,6 +51,11 @@ def redis_server() -> Path | None:
     return program("redis-server", "REDIS_SERVER_BIN")
 
 
+def chromium() -> Path | None:
+    """The Chromium to look at the console with; `None` where there is none."""
+    return program("chromium", "CHROMIUM_BIN")
+
+
 TOOLS = (
     Tool(
         "livekit",
@@ -61,6 +66,7 @@ TOOLS = (
     Tool("oasdiff", "oasdiff", lambda: oasdiff() is not None, "run `make oasdiff`"),
     Tool("kustomize", "kustomize", lambda: kustomize() is not None, "run `make kustomize`"),
     Tool("redis", "a Redis server", lambda: redis_server() is not None, "run `make redis-server` as root"),
+    Tool("chromium", "Chromium", lambda: chromium() is not None, "run `make chromium` as root, or set CHROMIUM_BIN"),
 )
 
 

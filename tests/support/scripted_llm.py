@@ -93,11 +93,17 @@ class ScriptedLLM(LLM[Any]):
         """Go on by these steps."""
         self._steps += steps
 
-    def chat(self, *, chat_ctx: ChatContext, tools: list[Tool] | None = None, **options: Any) -> LLMStream:
+    def step(self, chat_ctx: ChatContext) -> Step:
+        """The step of the completion that this conversation is given to."""
         self.prompts.append(chat_ctx.copy())
-        step = self._steps.pop(0) if self._steps else Say("That is all I have.")
+        return self._next(chat_ctx)
+
+    def chat(self, *, chat_ctx: ChatContext, tools: list[Tool] | None = None, **options: Any) -> LLMStream:
         conn_options: APIConnectOptions = options["conn_options"]
-        return _Stream(self, step, chat_ctx, tools or [], conn_options)
+        return _Stream(self, self.step(chat_ctx), chat_ctx, tools or [], conn_options)
+
+    def _next(self, _chat_ctx: ChatContext) -> Step:
+        return self._steps.pop(0) if self._steps else Say("That is all I have.")
 
 
 class RuledLLM(ScriptedLLM):
@@ -107,9 +113,8 @@ class RuledLLM(ScriptedLLM):
         super().__init__()
         self._rule = rule
 
-    def chat(self, *, chat_ctx: ChatContext, tools: list[Tool] | None = None, **options: Any) -> LLMStream:
-        self._steps = [self._rule(chat_ctx)]
-        return super().chat(chat_ctx=chat_ctx, tools=tools, **options)
+    def _next(self, chat_ctx: ChatContext) -> Step:
+        return self._rule(chat_ctx)
 
 
 class _Stream(LLMStream):

@@ -19,7 +19,11 @@ from livekit.agents.types import DEFAULT_API_CONNECT_OPTIONS
 from livekit.agents.voice import io
 
 _RATE: Final = 24000
+_FRAME: Final = _RATE // 50 * 2  # bytes of 20 ms
+_SOUND: Final = bytes(_RATE // 5 * 2)
 _WORD_S: Final = 0.04
+_SPEECH_S: Final = 0.5  # before voice activity is told; more than the silence, or it would have ended before it began
+_SILENCE_S: Final = 0.25  # after which voice activity has ended, as LiveKit's has it
 _FIRST_NUMBER: Final = 20000  # a sample that no recording of a voice begins with
 _PATIENCE_S: Final = 12.0
 
@@ -47,6 +51,7 @@ class SpokenLine:
         heard: what the caller heard, in its order.
         voice_fault: what the voice does with a text instead of speaking it: "error", "hang" or nothing.
         word_s: seconds that a word takes to be said.
+        unheard: what the caller said, for a model that hears the sound itself.
     """
 
     heard: list[Sound] = field(default_factory=list)
@@ -54,16 +59,18 @@ class SpokenLine:
     synthesized: list[str] = field(default_factory=list)
     voice_fault: Callable[[str], str | None] = lambda _text: None
     word_s: float = _WORD_S
+    unheard: list[str] = field(default_factory=list)
     _changed: asyncio.Event = field(default_factory=asyncio.Event)
     _activity: list["_Ears"] = field(default_factory=list)
     _words: list["_Transcripts"] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.vad, self.stt, self.tts = _VAD(self), _STT(self), _Voice(self)
+        self._microphone = _Microphone()
 
     def attach(self, session: Any) -> None:
         """Be the line of this session."""
-        session.input.audio = _Microphone(label="caller")
+        session.input.audio = self._microphone
         session.output.audio = Speaker(self)
 
     def begins_to_speak(self) -> None:
@@ -74,6 +81,7 @@ class SpokenLine:
 
     def has_said(self, words: str) -> None:
         """The caller has fallen silent, and this is what was said; nothing for a cough."""
+        self.unheard.append(words)
         if words:
             for transcripts in self._words:
                 transcripts.tell(words)
@@ -83,6 +91,8 @@ class SpokenLine:
     async def says(self, words: str) -> float:
         """The caller says this; gives the moment of its end."""
         self.begins_to_speak()
+        await self.settle()
+        await self._microphone.carry(_SOUND)
         await self.settle()
         ended = time.monotonic()
         self.has_said(words)
@@ -146,8 +156,8 @@ class _Ears(vad.VADStream):
                 type=kind,
                 samples_index=0,
                 timestamp=0.0,
-                speech_duration=0.0 if kind == vad.VADEventType.START_OF_SPEECH else 1.0,
-                silence_duration=0.0,
+                speech_duration=_SPEECH_S if kind == vad.VADEventType.START_OF_SPEECH else 1.0,
+                silence_duration=_SILENCE_S if kind == vad.VADEventType.END_OF_SPEECH else 0.0,
                 speaking=speaking,
                 raw_accumulated_speech=1.0 if speaking else 0.0,
             )
@@ -238,11 +248,23 @@ class _Saying(tts.ChunkedStream):
 
 
 class _Microphone(io.AudioInput):
-    """Nothing is to be heard of the caller but what a test tells."""
+    """Carries as much sound as a turn has to have; what is said in it is a test's to tell."""
+
+    def __init__(self) -> None:
+        super().__init__(label="caller")
+        self._frames: asyncio.Queue[rtc.AudioFrame] = asyncio.Queue()
+
+    async def carry(self, sound: bytes) -> None:
+        """Let the session take this sound in."""
+        for start in range(0, len(sound), _FRAME):
+            samples = sound[start : start + _FRAME]
+            self._frames.put_nowait(rtc.AudioFrame(samples, _RATE, 1, len(samples) // 2))
+        await self._frames.join()
 
     async def __anext__(self) -> rtc.AudioFrame:
-        await asyncio.Event().wait()
-        raise StopAsyncIteration
+        frame = await self._frames.get()
+        self._frames.task_done()
+        return frame
 
     def __aiter__(self) -> AsyncIterator[rtc.AudioFrame]:
         return self

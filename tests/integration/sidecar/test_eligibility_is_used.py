@@ -43,6 +43,7 @@ MAINTENANCE = {
     ("sources/queries.sql", "texts_of_source"): "returns the keys of kept vectors",
     ("sources/queries.sql", "forget_texts"): "removes kept vectors that no passage uses",
     ("ingest/queries.sql", "passages_of_source"): "returns ids of passages whose columns are brought up to date",
+    ("ingest/queries.sql", "passages_of_base"): "the same",
     ("ingest/queries.sql", "passages_of_items"): "the same",
     ("ingest/queries.sql", "refresh_facts_of"): "brings those up to date",
     ("partitions/queries.sql", "standings"): "counts",
@@ -58,6 +59,7 @@ MAINTENANCE = {
 # Statements that show passages to those who manage them, whom no caller is: all of what is theirs, closed or not.
 OPERATORS = {
     ("sources/queries.sql", "passages_of_source"): "what became of a source, for those who may edit it",
+    ("search/queries.sql", "withheld"): "why a call was not given what is near its question",
 }
 
 # Parts of the search, which reach passages through what is allowed alone: by this in their text.
@@ -133,7 +135,16 @@ def test_what_operators_see_is_of_one_organization_and_no_call_asks_for_it(place
     assert re.search(r"where \w+\.organization_id = %\(organization_id\)s", statements()[place])
     for package in ("search", "voice", "scope"):
         for path in (PRODUCT / package).rglob("*.py"):
-            assert "retrieval_sidecar.sources" not in path.read_text(encoding="utf-8"), path
+            text = path.read_text(encoding="utf-8")
+            assert "retrieval_sidecar.sources" not in text, path
+            assert "retrieval_sidecar.search.withheld" not in text, path
+
+
+def test_what_was_withheld_is_only_what_is_not_searched_and_nobodys_own() -> None:
+    withheld, kept_back = (statements()["search/queries.sql", name] for name in ("withheld", "kept_back"))
+    assert len(VECTORS.findall(withheld)) == withheld.count("/*include kept_back*/") == 4
+    assert f"({ELIGIBLE} and {{leg}}) is not true" in kept_back
+    assert "b.for_agents" in kept_back
 
 
 def test_the_predicate_is_written_once_and_has_all_its_conditions() -> None:
@@ -143,7 +154,7 @@ def test_the_predicate_is_written_once_and_has_all_its_conditions() -> None:
         "p.organization_id = %(organization_id)s",
         "p.partition_id = {partition_id}",
         "p.space_id = %(space_id)s",
-        "p.servable",
+        "(p.servable {or_reserved})",
         "p.valid_from <= %(now)s and %(now)s < p.valid_to",
         "p.open_minutes @> %(minute)s",
         "p.segment_ids && %(segment_ids)s",

@@ -40,7 +40,7 @@ def test_the_errors_are_those_that_there_are() -> None:
 @pytest.mark.skipif(shutil.which("curl") is None, reason="needs curl")
 async def test_the_examples_run(database: TestDatabase, tmp_path: Path) -> None:
     script = "set -eu\n" + "\n".join(re.findall(r"^```sh\n(.*?)^```", DOCS, re.MULTILINE | re.DOTALL))
-    key = await key_for(database, ORGANIZATION_ID, "agents.edit")
+    key = await key_for(database, ORGANIZATION_ID, "admin")
     async with running_management(database, key) as manage:
         process = await asyncio.create_subprocess_exec(
             *("bash", "-c", script.replace("http://127.0.0.1:8080", manage.url)),
@@ -62,6 +62,39 @@ async def test_the_examples_run(database: TestDatabase, tmp_path: Path) -> None:
         ("update", "knowledge_base"),
         ("update", "knowledge_sources"),
         ("update", "knowledge_sources"),
+        ("create", "phone_agent"),
+        ("update", "phone_agent"),
+        ("create", "phone_number"),
+        ("update", "phone_number"),
+        ("create", "segment"),
+        ("create", "contact"),
+        ("update", "contact"),
+        ("delete", "contact"),
+        ("delete", "segment"),
+        ("delete", "phone_number"),
+        ("delete", "phone_agent"),
+        ("create", "member"),
+        ("create", "api_key"),
+        ("create", "team"),
+        ("create", "knowledge_base"),
+        ("update", "knowledge_base"),
+        ("delete", "knowledge_base"),
+        ("delete", "team"),
+        ("delete", "member"),
+        ("revoke", "api_key"),
+        ("update", "organization"),
         ("delete", "source"),
+        ("delete", "knowledge_base"),
+        ("create", "knowledge_base"),
+        ("create", "knowledge_item"),
+        ("update", "knowledge_item"),
+        ("update", "knowledge_item"),
+        ("create", "instruction_directory"),
+        ("create", "instruction"),
+        ("update", "instruction"),
+        ("update", "instruction_directory"),
+        ("delete", "instruction"),
+        ("delete", "instruction_directory"),
+        ("delete", "knowledge_item"),
         ("delete", "knowledge_base"),
     ]

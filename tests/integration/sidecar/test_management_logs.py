@@ -5,19 +5,22 @@ from typing import Any
 
 import pytest
 
+from retrieval_sidecar.management.events import Pace
 from tests.support.database import TestDatabase
+from tests.support.events import following
 from tests.support.inspection import rows
 from tests.support.logs import Lines, logged
 from tests.support.management import BASES, key_for, running_management
 from tests.support.small_organization import ORGANIZATION_ID
 
 NAME, TEXT, QUERY, PATH = "sentinelname", "sentineltext", "sentinelquery", "sentinelpath"
+CALLER = "+15555550131"
 URL = f"https://help.example.com/{PATH}"
 
 
 @pytest.fixture
 def lines() -> Iterator[Lines]:
-    with logged(NAME, TEXT, QUERY, PATH) as found:
+    with logged(NAME, TEXT, QUERY, PATH, CALLER) as found:
         yield found
 
 
@@ -34,7 +37,10 @@ async def test_what_operators_do_is_logged_without_what_they_write(database: Tes
         ]
         assert [each.status for each in added] == [201] * 3
         assert (await manage.post(f"{base}/search", {"query": QUERY})).status == 200
-        for path in (BASES, base, f"{base}/sources", source, f"{source}/passages"):
+        agent = (await manage.get("/api/v1/phone-agents")).body["items"][0]["id"]
+        trial = {"query": QUERY, "caller_number": CALLER}
+        assert (await manage.post(f"/api/v1/phone-agents/{agent}/search", trial)).status == 200
+        for path in (BASES, base, f"{base}/sources", source, f"{source}/passages", f"{base}/events"):
             assert (await manage.get(path)).status == 200
         assert (await manage.post(f"{source}/reprocess")).status == 202
         assert (await manage.delete(base)).status == 204
@@ -53,6 +59,8 @@ async def test_what_is_refused_leaves_no_trace_of_what_it_held(database: TestDat
             (f"{base}/sources/text", {"name": NAME, "text": TEXT, QUERY: PATH}),
             (f"{base}/sources/url", {"url": f"ftp://help.example.com/{PATH}"}),
             (f"{base}/search", {"query": QUERY * 60}),
+            (f"/api/v1/phone-agents/{ORGANIZATION_ID}/search", {"query": QUERY, "caller_number": CALLER}),
+            (f"/api/v1/phone-agents/{ORGANIZATION_ID}/search", {"query": QUERY, "caller_number": PATH}),
             (f"/api/v1/{PATH}", {"name": NAME}),
         ]
         for path, body in refused:
@@ -71,6 +79,16 @@ async def test_an_error_that_quotes_a_row_is_logged_without_it(database: TestDat
     assert (answer.status, NAME in str(answer.body)) == (500, False)
     line = lines.of("unexpected error")
     assert (line["instance"], line["type"]) == (answer.body["instance"], "CheckViolation")
+
+
+async def test_a_stream_that_breaks_is_logged_without_what_was_to_be_told(database: TestDatabase, lines: Lines) -> None:
+    pace = Pace(look_s=0.01, heartbeat_s=600, longest_s=600)
+    async with running_management(database, await key_for(database, ORGANIZATION_ID), pace=pace) as manage:
+        base = await manage.new_base(NAME)
+        async with following(manage, base) as stream:
+            await rows(database, "alter table ingest_run rename to elsewhere")
+            assert await stream.ends()
+    assert lines.of("stream broken")["type"] == "UndefinedTable"
 
 
 def _hyphened(key: str) -> str:

@@ -362,8 +362,10 @@ async def test_the_base_of_a_team_or_a_person_is_not_selected_and_not_shown(
 ) -> None:
     await rows(
         both,
-        "update knowledge_base set owner_type = 'user', owner_id = base_id"
-        " where organization_id = %s and name = 'Main'",
+        "with owner as (insert into member (organization_id, name, permissions, created_at)"
+        " values (%s, 'Kim Osei', '{agents.view}', now()) returning organization_id, member_id)"
+        " update knowledge_base b set owner_type = 'user', owner_id = o.member_id from owner o"
+        " where b.organization_id = o.organization_id and b.name = 'Main'",
         [ORGANIZATION_ID],
     )
     editor = await edit(manage, ids.agents["open"])

@@ -10,6 +10,7 @@ import pytest
 from livekit.agents import Agent, AgentSession
 from livekit.agents.voice.run_result import RunResult
 
+from tests.support import fake_call
 from tests.support.contract_exchange import ContractExchanges
 from tests.support.fake_sidecar import AGENT, ORG, SESSION, TOKEN, FakeSidecar, serving
 from tests.support.scripted_llm import ScriptedLLM
@@ -21,7 +22,16 @@ from worker.timeline import Timeline
 from worker.waiting import SearchLimits
 
 IDS = SessionIds(SESSION, ORG, AGENT)
+in_both_pipelines = pytest.mark.parametrize("pipeline", ["cascade", "realtime"], indirect=True)
 QUESTION = "Hi, what is the door code for the north entrance?"
+
+
+@pytest.fixture(autouse=True)
+def pipeline(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """The pipeline of calls on a line; a test with the mark `in_both_pipelines` runs once in each."""
+    chosen = str(getattr(request, "param", "cascade"))
+    monkeypatch.setattr(fake_call, "PIPELINE", chosen)
+    return chosen
 
 
 @pytest.fixture

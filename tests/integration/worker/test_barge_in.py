@@ -9,6 +9,7 @@ from aiohttp import web
 from livekit.agents import RunContext
 from livekit.agents.llm import ChatContext, FunctionCallOutput
 
+from tests.integration.worker.conftest import in_both_pipelines
 from tests.support.fake_call import FakeCall, fake_call
 from tests.support.fake_sidecar import FakeSidecar, answering, found, hanging, passage, refusing
 from tests.support.scripted_llm import RuledLLM, Say, Step, Wait, search
@@ -18,9 +19,11 @@ from worker.call import CallDeps
 from worker.tool_output import GUIDANCE
 from worker.waiting import SearchLimits, while_waiting
 
+pytestmark = in_both_pipelines
 GREETING = "how can I help"
 CODE, HOURS = "What is the door code?", "No, tell me when you are open."
 LONG_GRACE = SearchLimits(grace=3, filler=10)
+UNHEARD = SearchLimits(filler=10)  # a realtime model's words come after the grace, so that each turn has it
 
 
 def last(context: ChatContext) -> Any:
@@ -104,18 +107,19 @@ async def test_complaint_9_before_the_search_the_new_question_is_answered_and_th
 
 @pytest.mark.parametrize("search_is", ["ok", "slow", "hang", "error"])
 async def test_complaints_4_12_and_28_during_the_search_it_is_given_up_at_once_and_never_read_as_not_found(
-    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, search_is: str
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, pipeline: str, search_is: str
 ) -> None:
     Knowledge(sidecar, search_is)
     line = SpokenLine()
-    async with fake_call(monkeypatch, sidecar, RuledLLM(respond), line=line, limits=LONG_GRACE) as call:
+    limits = LONG_GRACE if pipeline == "cascade" else UNHEARD
+    async with fake_call(monkeypatch, sidecar, RuledLLM(respond), line=line, limits=limits) as call:
         await call.answer()
         await line.hears_whole(GREETING)
         await line.says(CODE)
         await sidecar.searched_times(1)
         await line.says(HOURS)
         if search_is in {"slow", "hang"}:
-            # the grace would be three seconds
+            # the long grace would be three seconds
             await asyncio.wait_for(sidecar.disconnected.wait(), 1)
         await line.hears_whole("We open at nine.")
         statuses = [output["status"] for output in assert_whole(call)]

@@ -10,6 +10,7 @@ import pytest
 from livekit.agents import Agent
 
 from contracts.voice import SearchResponse
+from tests.integration.worker.conftest import in_both_pipelines
 from tests.support.fake_call import fake_call
 from tests.support.fake_sidecar import FakeSidecar, answering, found, hanging, nothing
 from tests.support.scripted_llm import Call, Calls, RuledLLM, Say, ScriptedLLM, search
@@ -21,6 +22,7 @@ GREETING = "how can I help"
 CODE = "The code of the north entrance is LF-27-B."
 
 
+@in_both_pipelines
 async def test_complaint_1_words_before_a_call_of_the_tool_leave_no_silence_after_it(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -34,6 +36,7 @@ async def test_complaint_1_words_before_a_call_of_the_tool_leave_no_silence_afte
         await line.hears_whole("LF-27-B")
 
 
+@in_both_pipelines
 async def test_complaint_5_nobody_is_asked_whether_they_are_there_while_a_search_runs(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -51,6 +54,7 @@ async def test_complaint_5_nobody_is_asked_whether_they_are_there_while_a_search
     assert "Are you still there?" not in line.said()
 
 
+@in_both_pipelines
 async def test_complaints_7_and_8_a_search_begins_while_the_words_before_it_are_still_being_said(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -69,6 +73,7 @@ async def test_complaints_7_and_8_a_search_begins_while_the_words_before_it_are_
         await line.until(lambda: preamble.whole is False)
 
 
+@in_both_pipelines
 async def test_complaints_10_and_11_a_turn_with_a_search_costs_two_completions(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -82,6 +87,7 @@ async def test_complaints_10_and_11_a_turn_with_a_search_costs_two_completions(
     assert PhoneAgent.on_user_turn_completed is Agent.on_user_turn_completed
 
 
+@in_both_pipelines
 async def test_complaint_13_a_tool_that_does_not_exist_is_no_silence(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -94,6 +100,7 @@ async def test_complaint_13_a_tool_that_does_not_exist_is_no_silence(
         await line.hears_whole("LF-27-B")
 
 
+@in_both_pipelines
 @pytest.mark.parametrize(
     ("answer", "heard"), [(found(), CODE), (nothing(), "I have no information on that")], ids=["found", "nothing"]
 )
@@ -127,6 +134,7 @@ async def test_complaint_22_a_call_written_as_words_is_not_read_aloud(
     assert not any("query" in text or "search_knowledge" in text for text in line.said())
 
 
+@in_both_pipelines
 async def test_complaint_23_a_call_whose_greeting_is_interrupted_has_its_one_end(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -143,6 +151,7 @@ async def test_complaint_23_a_call_whose_greeting_is_interrupted_has_its_one_end
     assert len(sidecar.endings) == 1
 
 
+@in_both_pipelines
 async def test_complaint_29_the_times_to_the_filler_and_to_the_answer_stand_apart_on_the_timeline(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -161,6 +170,7 @@ async def test_complaint_29_the_times_to_the_filler_and_to_the_answer_stand_apar
     assert 50 <= times["One moment."] < times["It is LF-27-B."]
 
 
+@in_both_pipelines
 async def test_complaint_25_nothing_found_is_something_to_say(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:

@@ -7,6 +7,7 @@ from livekit.agents import APIError
 from livekit.agents.stt import STTError
 from livekit.agents.voice import ErrorEvent
 
+from tests.integration.worker.conftest import in_both_pipelines
 from tests.support.fake_call import fake_call
 from tests.support.fake_sidecar import (
     FakeSidecar,
@@ -21,6 +22,9 @@ from tests.support.scripted_llm import Fail, Nothing, Say, ScriptedLLM, Step, Wa
 from tests.support.spoken_line import SpokenLine
 from worker.messages import line as canned
 
+# The same failure as the two kinds of provider tell it.
+FAILED = {"cascade": "APIError", "realtime": "server_error"}
+BUSY = {"cascade": "http_429", "realtime": "rate_limit_exceeded"}
 GREETING = "how can I help"
 TROUBLE = canned("call.trouble", "en")
 CODE = "The code of the north entrance is LF-27-B."
@@ -34,6 +38,7 @@ async def greeted(line: SpokenLine) -> None:
     await line.hears_whole(GREETING)
 
 
+@in_both_pipelines
 @pytest.mark.parametrize(
     ("answer", "key"),
     [
@@ -50,7 +55,7 @@ async def greeted(line: SpokenLine) -> None:
     ],
 )  # fmt: skip
 async def test_what_a_search_came_to_is_said_even_where_the_model_then_fails(
-    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, answer: Handler, key: str
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, pipeline: str, answer: Handler, key: str
 ) -> None:
     sidecar.search = answer
     line, llm = SpokenLine(), ScriptedLLM(search("door code"), Fail())
@@ -60,9 +65,10 @@ async def test_what_a_search_came_to_is_said_even_where_the_model_then_fails(
         ended = await line.says("What is the door code?")
         sound = await line.hears(key if key == CODE else canned(key, "en"))
         assert sound.at - ended < LATEST_S
-    assert [event.code for event in sidecar.timeline if event.type == "error"] == ["APIError"]
+    assert [event.code for event in sidecar.timeline if event.type == "error"] == [FAILED[pipeline]]
 
 
+@in_both_pipelines
 async def test_a_search_that_hangs_and_a_model_that_hangs_together_leave_no_dead_air(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -78,18 +84,19 @@ async def test_a_search_that_hangs_and_a_model_that_hangs_together_leave_no_dead
         assert first.text in {"One moment.", "Let me check.", "Just a second."}
 
 
+@in_both_pipelines
 @pytest.mark.parametrize(
-    ("step", "code"),
+    ("step", "codes"),
     [
-        (Fail(), "APIError"),
-        (Fail(status=429), "http_429"),
-        (Wait(asyncio.Event()), "TimeoutError"),
-        (Nothing(), "empty"),
+        (Fail(), FAILED),
+        (Fail(status=429), BUSY),
+        (Wait(asyncio.Event()), dict.fromkeys(FAILED, "TimeoutError")),
+        (Nothing(), dict.fromkeys(FAILED, "empty")),
     ],
     ids=["error", "too many requests", "hangs", "says nothing"],
 )
 async def test_complaint_16_a_model_that_fails_is_apologised_for_in_time(
-    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, step: Step, code: str
+    monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar, pipeline: str, step: Step, codes: dict[str, str]
 ) -> None:
     line, llm = SpokenLine(), ScriptedLLM(step, Say("At nine."))
     async with fake_call(monkeypatch, sidecar, llm, line=line) as call:
@@ -101,7 +108,7 @@ async def test_complaint_16_a_model_that_fails_is_apologised_for_in_time(
         await line.hears_whole("Could you say that again?")
         await line.says("When are you open?")
         await line.hears_whole("At nine.")
-    assert [event.code for event in sidecar.timeline if event.type == "error"] == [code]
+    assert [event.code for event in sidecar.timeline if event.type == "error"] == [codes[pipeline]]
 
 
 async def test_ears_that_fail_ask_to_say_it_again(monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar) -> None:
@@ -115,6 +122,7 @@ async def test_ears_that_fail_ask_to_say_it_again(monkeypatch: pytest.MonkeyPatc
     assert [event.source for event in sidecar.timeline if event.type == "error"] == ["stt"]
 
 
+@in_both_pipelines
 async def test_an_answer_that_breaks_off_is_apologised_for(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:
@@ -144,6 +152,7 @@ async def test_a_voice_that_fails_is_replaced_by_a_recording(
     assert [event.source for event in sidecar.timeline if event.type == "error"] == ["tts"]
 
 
+@in_both_pipelines
 async def test_what_was_prepared_needs_no_voice_when_the_model_fails_too(
     monkeypatch: pytest.MonkeyPatch, sidecar: FakeSidecar
 ) -> None:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import pytest
 
+from tests.integration.worker.conftest import in_both_pipelines
 from tests.support.fake_call import FakeCall, fake_call
 from tests.support.fake_sidecar import FakeSidecar, answering, bootstrap_answer, found, hanging
 from tests.support.scripted_llm import Say, ScriptedLLM, search
@@ -15,6 +16,8 @@ from worker.waiting import SearchLimits
 FILLERS = set(language("en").waiting)
 SOON = SearchLimits(filler=0.05, filler_again=0.05)
 GREETING = "how can I help"
+
+pytestmark = in_both_pipelines
 
 
 def fillers(line: SpokenLine) -> list[str]:

@@ -41,7 +41,7 @@ SHAPES = [instructions + knowledge for (_, instructions), (_, knowledge) in SCOP
 
 
 def eligible(partition_id: int) -> str:
-    return SQL["eligible"].replace("{partition_id}", str(partition_id))
+    return SQL["eligible"].replace("{partition_id}", str(partition_id)).replace("{or_reserved}", "")
 
 
 def scope(
@@ -129,6 +129,17 @@ def test_rows_are_counted_leg_by_leg_and_a_list_of_single_ones_counts_for_nothin
 
 def test_whether_there_is_anything_is_asked_of_the_partition_that_counts() -> None:
     assert eligible(12) in anything_statement(("all_knowledge",), partition_id=12).as_string(None)
+
+
+@pytest.mark.parametrize("shape", SHAPES)
+def test_only_who_tries_out_a_base_of_their_own_reaches_what_is_reserved(shape: tuple[str, ...]) -> None:
+    for by_index in ((), legs_of(shape)[-1:]):
+        text = search_statement(shape, by_meaning=True, partition_id=12, dimensions=384, by_index=by_index).decode()
+        assert "p.reserved" not in text
+    assert "p.reserved" not in anything_statement(shape).as_string(None)
+    own = search_statement(shape, by_meaning=True, with_reserved=True).decode()
+    assert own.count("(p.servable or p.reserved)") == own.count("p.servable") == own.count("p.valid_from <=") > 0
+    assert "(p.servable or p.reserved)" in anything_statement(shape, with_reserved=True).as_string(None)
 
 
 @pytest.mark.parametrize("shape", SHAPES)

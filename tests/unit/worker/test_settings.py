@@ -57,6 +57,8 @@ def test_a_blank_variable_counts_as_missing(monkeypatch: pytest.MonkeyPatch, nam
         ("ANSWERLINE_DEFAULT_LANGUAGE", "English"),
         ("ANSWERLINE_LOG_LEVEL", "sentinel"),
         ("ANSWERLINE_TTS_VOICE", ""),
+        ("ANSWERLINE_PIPELINE", "sentinel"),
+        ("ANSWERLINE_REALTIME_BASE_URL", "sentinel"),
     ],
 )
 def test_a_wrong_value_names_the_variable_and_not_the_value(

@@ -1,0 +1,1 @@
+"""A stand-in for a realtime model: OpenAI's WebSocket, behind which are the other stand-ins."""
