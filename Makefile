@@ -20,7 +20,7 @@ KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
 .PHONY: help setup demo run test check smoke images eval eval-quick eval-mutants eval-retrieval bench bench-quick \
-        bench-ingest load pictures peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server \
+        bench-ingest call-latency load pictures peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server \
         chromium clean
 
 help: ## this list
@@ -46,6 +46,7 @@ check: setup oasdiff kustomize ## lint, format, types, imports, contract, depend
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
 	$(BIN)/python -m deploy.env_files --check
+	$(BIN)/python -m deploy.watch --check
 	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py tests/unit/deploy
 
 smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 TOKEN_FILE=smoke.token
@@ -75,6 +76,9 @@ bench-quick: setup ## the same on small data, some minutes; fails for what is wr
 
 bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
 	@$(BIN)/python -m tests.bench.ingest
+
+call-latency: setup livekit-server ## what a caller waits for, with and without searching ahead, to build/bench/call.json
+	@$(BIN)/python -m tests.bench.call
 
 load: setup ## 200 calls on one sidecar for ten minutes, then as many as it holds, to build/bench/load.json
 	@$(BIN)/python -m tests.bench.load

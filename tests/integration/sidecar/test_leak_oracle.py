@@ -9,6 +9,7 @@ from collections.abc import AsyncIterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
@@ -18,9 +19,11 @@ from retrieval_sidecar.ingest.load import load_organization
 from retrieval_sidecar.local_database import LocalServer
 from retrieval_sidecar.partitions import rule
 from retrieval_sidecar.search.statement import SQL
-from tests.oracle.examine import Discrepancy, EmbedderDown
+from retrieval_sidecar.search.whole import find_documents
+from tests.oracle.examine import Discrepancy, EmbedderDown, Examiner, Tally, expect
 from tests.oracle.mutants import MUTANTS, Mutant
 from tests.oracle.routes import by_voice
+from tests.oracle.rules import judge
 from tests.oracle.survey import Survey, prepared_survey
 from tests.support.database import TestDatabase, clone
 from tests.support.sidecar import (
@@ -111,6 +114,35 @@ async def test_the_oracle_notices_in_partitions_too(partitioned_survey: Survey, 
 async def test_the_oracle_notices(survey: Survey, mutant: Mutant) -> None:
     with mutant.alive(), pytest.raises(Discrepancy):
         await survey.examine(FEW)
+
+
+async def test_what_is_told_whole_is_what_the_oracle_allows(survey: Survey) -> None:
+    assert await _examine_whole(survey, CASES // 5) > 0
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [mutant for mutant in MUTANTS if mutant.statements is SQL and "{pool}" not in mutant.condition],
+    ids=lambda mutant: mutant.name,
+)
+async def test_the_oracle_notices_in_what_is_told_whole_too(survey: Survey, mutant: Mutant) -> None:
+    with mutant.alive(), pytest.raises(Discrepancy):
+        await _examine_whole(survey, FEW)
+
+
+async def _examine_whole(survey: Survey, most: int) -> int:
+    """Of so many cases all that is told whole; how many there were. Raises Discrepancy."""
+    examiner = Examiner(survey.pool, UUID(hex=survey.token.split("_")[1]), Tally())
+    told = 0
+    async with connected(survey.database, "voice") as connection:
+        for written, case in islice(survey.cases(), most):
+            call = written.world.calls[case.call]
+            judgement = judge(written.world.organizations[call.organization], call, case.moment)
+            scope = await examiner._scope(written, case)(connection, case.moment)
+            found = [(each.is_instruction, each.id) for each in await find_documents(connection, scope)]
+            expect(written, case, call, judgement, found, complete=True)
+            told += bool(found)
+    return told
 
 
 async def test_the_route_answers_within_the_oracles_bounds(survey: Survey) -> None:
