@@ -19,8 +19,9 @@ KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
 KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest call-latency load pictures \
-        peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server chromium clean
+.PHONY: help setup demo run test check smoke images eval eval-quick eval-mutants eval-retrieval bench bench-quick \
+        bench-ingest call-latency load pictures peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server \
+        chromium clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -54,6 +55,15 @@ smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 
 images: setup ## do what the images' builds do, without Docker, and look at what comes of it
 	@$(BIN)/python -m deploy.images.prove worker
 	@$(BIN)/python -m deploy.images.prove sidecar
+
+eval: setup livekit-server ## all evaluations against their gates (EVAL_K runs a case), to build/eval/report.html
+	@$(BIN)/python -m tests.evals
+
+eval-quick: setup ## a part of them, in some minutes, for CI
+	@$(BIN)/python -m tests.evals --quick
+
+eval-mutants: setup ## builds that are broken on purpose, and the bench that catches each
+	@$(BIN)/python -m tests.evals.mutants
 
 eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval

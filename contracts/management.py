@@ -356,6 +356,105 @@ class KnowledgeItem(ContractModel):
     status: Literal["draft", "published"]
 
 
+class OpeningTime(ContractModel):
+    """
+    To `24:00`, or, where it closes no later than it opens, to that time of the next day.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    opens: Annotated[str, Field(pattern="^([01][0-9]|2[0-3]):[0-5][0-9]$")]
+    closes: Annotated[str, Field(pattern="^(([01][0-9]|2[0-3]):[0-5][0-9]|24:00)$")]
+
+
+class WeeklySchedule(ContractModel):
+    """
+    When it may be told, on the organization's clock. A day that is left out, or has no times, is closed. An empty schedule
+    is none: at any time.
+
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    mon: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    tue: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    wed: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    thu: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    fri: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    sat: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+    sun: Annotated[list[OpeningTime] | None, Field(max_length=720)] = None
+
+
+class KnowledgeItemDetail(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    kb_id: UUID
+    source_id: UUID
+    source_kind: Literal["file", "url", "text", "jsonl", "integration"]
+    written: Annotated[
+        bool, Field(description="By hand, here. Otherwise its content is its source's.")
+    ]
+    external_id: Annotated[str, Field(description="What its source calls it.")]
+    title: str
+    content: Annotated[str | None, Field(description="Of one item alone, not in lists.")] = None
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    region_code: str
+    status: Literal["draft", "published"]
+    visibility: Annotated[
+        Literal["public", "internal"], Field(description="`internal` is never told to a caller.")
+    ]
+    channels: list[Literal["phone", "chat", "email"]]
+    segments: Annotated[
+        list[str],
+        Field(description="The keys of those that it is for, in order; none is for everybody."),
+    ]
+    valid_from: AwareDatetime | None = None
+    valid_until: AwareDatetime | None = None
+    schedule: WeeklySchedule | None = None
+    source_url: str | None = None
+    folder_key: Annotated[
+        str,
+        Field(
+            description="A folder by its canonical key, such as `upload:Price%20list`; `base:<id>` is a whole knowledge base.\n",
+            max_length=2000,
+            min_length=1,
+            pattern="^[a-z]+:[A-Za-z0-9._~%/-]*$",
+        ),
+    ]
+    set_by_hand: Annotated[
+        list[str],
+        Field(
+            description="The fields that an operator has set of an item that its source gave; the source does not change them."
+        ),
+    ]
+    indexed: Annotated[
+        bool,
+        Field(
+            description="Searches know it as it was written last. Otherwise they know what it said before, of a new one nothing. How far a\nsource's own reading is, the source says.\n"
+        ),
+    ]
+    error: Annotated[str | None, Field(description="Why indexing it failed, and what to do.")] = (
+        None
+    )
+    error_code: Annotated[str | None, Field(description="The same for programs.")] = None
+    updated_at: AwareDatetime
+
+
+class KnowledgeItemDetailPage(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    items: Annotated[list[KnowledgeItemDetail], Field(max_length=100)]
+    next_cursor: Annotated[
+        str | None,
+        Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
 class KnowledgeItemPage(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -396,6 +495,74 @@ class Instruction(ContractModel):
     title: str
     directory_id: UUID
     status: Literal["draft", "published"]
+
+
+class InstructionDetail(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    id: UUID
+    title: str
+    content: str
+    directory_id: UUID
+    language: Annotated[str, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")]
+    status: Literal["draft", "published"]
+    dynamic: bool
+    segments: Annotated[
+        list[str],
+        Field(description="The keys of those that it is for, in order; none is for everybody."),
+    ]
+    indexed: Annotated[
+        bool,
+        Field(
+            description="Searches know it as it was written last. Otherwise they know what it said before, of a new one nothing."
+        ),
+    ]
+    error: Annotated[str | None, Field(description="Why indexing it failed, and what to do.")] = (
+        None
+    )
+    error_code: Annotated[str | None, Field(description="The same for programs.")] = None
+    updated_at: AwareDatetime
+
+
+class InstructionDirectoryRequest(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    parent_id: Annotated[
+        UUID | None, Field(description="Where it stands; without it, at the top.")
+    ] = None
+
+
+class InstructionDirectoryChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    name: Annotated[
+        str | None,
+        Field(
+            description="1 to 200 characters after trimming, on one line.",
+            max_length=200,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    parent_id: Annotated[
+        str | None,
+        Field(
+            description="The id of the directory that it is to stand in; empty for the top.",
+            pattern="^(|[0-9A-Fa-f]{8}(-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12})$",
+        ),
+    ] = None
 
 
 class InstructionPage(ContractModel):
@@ -1073,7 +1240,7 @@ class AuditEntry(ContractModel):
     object_type: Annotated[
         str,
         Field(
-            description="knowledge_base, source, phone_agent, knowledge_sources of an agent, phone_number, contact, segment, team, member, api_key or organization; more may come."
+            description="knowledge_base, source, knowledge_item, instruction, instruction_directory, phone_agent, knowledge_sources of an agent, phone_number, contact, segment, team, member, api_key or organization; more may come."
         ),
     ]
     object_id: UUID
@@ -1452,6 +1619,219 @@ class PhoneAgentPage(ContractModel):
     next_cursor: Annotated[
         str | None,
         Field(description="What to send as `cursor` for the next page; absent on the last."),
+    ] = None
+
+
+class KnowledgeItemRequest(ContractModel):
+    """
+    Without a `status` it is a draft, and without a `language` its own is told from the text. It is public, for the phone, in
+    the organization's region and in no folder, unless it says otherwise.
+
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    kb_id: UUID
+    title: Annotated[
+        str, Field(description="On one line.", max_length=1000, min_length=1, pattern="\\S")
+    ]
+    content: Annotated[
+        str,
+        Field(
+            description="Markdown or plain text. The sidecar's own limit may be lower.",
+            max_length=500000,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ]
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    region_code: Annotated[
+        str | None,
+        Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$"),
+    ] = None
+    status: Literal["draft", "published"] | None = None
+    visibility: Annotated[
+        Literal["public", "internal"] | None,
+        Field(description="`internal` is never told to a caller."),
+    ] = None
+    channels: Annotated[
+        list[Literal["phone", "chat", "email"]] | None,
+        Field(
+            description="Where it may be told. Calls are given what is for the phone.",
+            max_length=3,
+            min_length=1,
+        ),
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
+    ] = None
+    valid_from: Annotated[
+        str | None,
+        Field(
+            description="A date, which is a whole day on the organization's clock and as an end included, or a time with an offset; empty for\nnone. `9999-12-31` as an end is none too.\n",
+            max_length=40,
+            pattern="^(|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$",
+        ),
+    ] = None
+    valid_until: Annotated[
+        str | None,
+        Field(
+            description="A date, which is a whole day on the organization's clock and as an end included, or a time with an offset; empty for\nnone. `9999-12-31` as an end is none too.\n",
+            max_length=40,
+            pattern="^(|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$",
+        ),
+    ] = None
+    schedule: WeeklySchedule | None = None
+    source_url: Annotated[
+        str | None,
+        Field(
+            description="Where it comes from; may be quoted to callers. Empty for none.",
+            max_length=2000,
+            pattern="^(|https?://\\S+)$",
+        ),
+    ] = None
+    folder_key: Annotated[
+        str | None,
+        Field(
+            description="A folder by its canonical key, such as `upload:Price%20list`; `base:<id>` is a whole knowledge base.\n",
+            max_length=2000,
+            min_length=1,
+            pattern="^[a-z]+:[A-Za-z0-9._~%/-]*$",
+        ),
+    ] = None
+
+
+class KnowledgeItemChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    title: Annotated[
+        str | None, Field(description="On one line.", max_length=1000, min_length=1, pattern="\\S")
+    ] = None
+    content: Annotated[
+        str | None,
+        Field(
+            description="Markdown or plain text. The sidecar's own limit may be lower.",
+            max_length=500000,
+            min_length=1,
+            pattern="\\S",
+        ),
+    ] = None
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    region_code: Annotated[
+        str | None,
+        Field(description="ISO 3166 alpha-2, or `GLOBAL`.", pattern="^([A-Z]{2}|GLOBAL)$"),
+    ] = None
+    status: Literal["draft", "published"] | None = None
+    visibility: Annotated[
+        Literal["public", "internal"] | None,
+        Field(description="`internal` is never told to a caller."),
+    ] = None
+    channels: Annotated[
+        list[Literal["phone", "chat", "email"]] | None,
+        Field(
+            description="Where it may be told. Calls are given what is for the phone.",
+            max_length=3,
+            min_length=1,
+        ),
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
+    ] = None
+    valid_from: Annotated[
+        str | None,
+        Field(
+            description="A date, which is a whole day on the organization's clock and as an end included, or a time with an offset; empty for\nnone. `9999-12-31` as an end is none too.\n",
+            max_length=40,
+            pattern="^(|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$",
+        ),
+    ] = None
+    valid_until: Annotated[
+        str | None,
+        Field(
+            description="A date, which is a whole day on the organization's clock and as an end included, or a time with an offset; empty for\nnone. `9999-12-31` as an end is none too.\n",
+            max_length=40,
+            pattern="^(|[0-9]{4}-[0-9]{2}-[0-9]{2}|[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}(:[0-9]{2}(\\.[0-9]{1,6})?)?(Z|[+-][0-9]{2}:[0-9]{2}))$",
+        ),
+    ] = None
+    schedule: WeeklySchedule | None = None
+    source_url: Annotated[
+        str | None,
+        Field(
+            description="Where it comes from; may be quoted to callers. Empty for none.",
+            max_length=2000,
+            pattern="^(|https?://\\S+)$",
+        ),
+    ] = None
+    folder_key: Annotated[
+        str | None,
+        Field(
+            description="A folder by its canonical key, such as `upload:Price%20list`; `base:<id>` is a whole knowledge base.\n",
+            max_length=2000,
+            min_length=1,
+            pattern="^[a-z]+:[A-Za-z0-9._~%/-]*$",
+        ),
+    ] = None
+
+
+class InstructionRequest(ContractModel):
+    """
+    Without a `status` it is a draft, and without a `language` its own is told from the text. It is for everybody and not
+    dynamic, unless it says otherwise.
+
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    title: Annotated[
+        str, Field(description="On one line.", max_length=1000, min_length=1, pattern="\\S")
+    ]
+    content: Annotated[
+        str,
+        Field(description="Markdown or plain text.", max_length=30000, min_length=1, pattern="\\S"),
+    ]
+    directory_id: UUID
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    status: Literal["draft", "published"] | None = None
+    dynamic: Annotated[
+        bool | None,
+        Field(description="Whether the prompt of every call has it, beside that it is found."),
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
+    ] = None
+
+
+class InstructionChange(ContractModel):
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    title: Annotated[
+        str | None, Field(description="On one line.", max_length=1000, min_length=1, pattern="\\S")
+    ] = None
+    content: Annotated[
+        str | None,
+        Field(description="Markdown or plain text.", max_length=30000, min_length=1, pattern="\\S"),
+    ] = None
+    directory_id: UUID | None = None
+    language: Annotated[
+        str | None, Field(description="An ISO 639 language code.", pattern="^[a-z]{2,3}$")
+    ] = None
+    status: Literal["draft", "published"] | None = None
+    dynamic: Annotated[
+        bool | None,
+        Field(description="Whether the prompt of every call has it, beside that it is found."),
+    ] = None
+    segments: Annotated[
+        list[str] | None, Field(description="Segments by their keys.", max_length=100)
     ] = None
 
 

@@ -1,7 +1,7 @@
 """Every setting of the sidecar; the only reader of its environment."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
 from pydantic import AnyHttpUrl, ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
@@ -10,10 +10,12 @@ from contracts.secret_files import SecretFileError, SecretFileSettings
 from retrieval_sidecar.errors import ConfigurationError
 
 EmbedderKind = Literal["local", "openai", "fake"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 _OPENAI_URL = "https://api.openai.com/v1"
 _OPENAI_MODEL = "text-embedding-3-small"
 _OPENAI_DIMENSIONS = 1536
 _MB = 1024 * 1024
+_Settings = TypeVar("_Settings", bound=SecretFileSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +110,17 @@ class Settings(SecretFileSettings):
     max_sources: int = Field(default=50, ge=0, description="Sources of a knowledge base.")
     max_agent_bases: int = Field(default=10, ge=0, description="Knowledge bases that an agent may select.")
     max_passages: int = Field(default=3_000, ge=1, description="Passages of a file, a web page or a pasted text.")
-    max_pasted_characters: int = Field(default=500_000, ge=1, description="Of a pasted text.")
+    max_pasted_characters: int = Field(
+        default=500_000, ge=1, description="Of a pasted text, and of an item that is written by hand."
+    )
+    max_written_items: int = Field(default=3_000, ge=0, description="Items of a knowledge base, written by hand.")
+    max_instructions: int = Field(default=5_000, ge=0, description="Instructions of an organization.")
+    max_directories: int = Field(default=1_000, ge=0, description="Directories of an organization's instructions.")
+    max_dynamic_characters: int = Field(
+        default=30_000,
+        ge=0,
+        description="Of all published dynamic instructions together, which are appended to each call's prompt.",
+    )
     max_import_bytes: ByteSize = Field(
         default=ByteSize(1024 * _MB), ge=1, description="Of a JSONL file; a plain number, or with a unit: 500MiB."
     )
@@ -149,7 +161,7 @@ class Settings(SecretFileSettings):
     console_session_hours: int = Field(
         default=12, ge=1, description="After so long it has to in any case; with its API key a session ends at once."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: LogLevel = "info"
 
     @classmethod
     def from_env(cls) -> Self:
@@ -158,16 +170,7 @@ class Settings(SecretFileSettings):
         Raises:
             ConfigurationError: naming each variable that is missing or wrong, without its value.
         """
-        try:
-            return cls()
-        except SecretFileError as error:
-            raise ConfigurationError(f"Set these secrets otherwise:\n  {error}") from None
-        except ValidationError as error:
-            lines = [
-                f"{_variable(problem['loc'])}: {problem['msg']}"
-                for problem in error.errors(include_input=False, include_url=False)
-            ]
-            raise ConfigurationError("Set these variables:\n  " + "\n  ".join(lines)) from None
+        return read_environment(cls)
 
     @property
     def embedder_choice(self) -> EmbedderChoice:
@@ -199,6 +202,24 @@ class Settings(SecretFileSettings):
         """The libpq URL of a role."""
         url: SecretStr | None = getattr(self, f"{role}_database_url")
         return (url or self.database_url).get_secret_value()
+
+
+def read_environment(settings: type[_Settings]) -> _Settings:
+    """The settings as the environment has them.
+
+    Raises:
+        ConfigurationError: naming each variable that is missing or wrong, without its value.
+    """
+    try:
+        return settings()
+    except SecretFileError as error:
+        raise ConfigurationError(f"Set these secrets otherwise:\n  {error}") from None
+    except ValidationError as error:
+        lines = [
+            f"{_variable(problem['loc'])}: {problem['msg']}"
+            for problem in error.errors(include_input=False, include_url=False)
+        ]
+        raise ConfigurationError("Set these variables:\n  " + "\n  ".join(lines)) from None
 
 
 def _variable(loc: tuple[int | str, ...]) -> str:

@@ -31,6 +31,7 @@ from worker.conversation import Conversation, Ending, open_session
 from worker.deadline import Deadline
 from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
 from worker.handoff import Handoff
+from worker.keypad import Keypad
 from worker.messages import line
 from worker.prefetch import Prefetch
 from worker.providers import Providers, open_providers
@@ -77,6 +78,7 @@ class Call:
         self._caller: rtc.RemoteParticipant | None = None
         self._deps: CallDeps | None = None
         self._conversation: Conversation | None = None
+        self._keypad: Keypad | None = None
         self._ending: Ending | None = None
         self._left: Ending | None = None
         self._refused = False
@@ -91,6 +93,7 @@ class Call:
             await ctx.connect(auto_subscribe=AutoSubscribe.AUDIO_ONLY)
             ctx.room.on("participant_disconnected", self._on_participant_disconnected)
             ctx.room.on("disconnected", self._on_room_disconnected)
+            ctx.room.on("sip_dtmf_received", self._on_key)
             if _somebody_answers(ctx.room):
                 self._refused = True
                 log.warning("second_agent_refused")
@@ -112,6 +115,8 @@ class Call:
 
     async def aclose(self) -> None:
         """Hang up, report what is left and the terminal status, and let go of everything."""
+        if self._keypad:
+            self._keypad.close()
         if self._conversation and self._deps:
             await self._conversation.aclose()
             for event in usage.events(self._conversation.used, self._settings.prices_file):
@@ -180,6 +185,8 @@ class Call:
         greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
         agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+        talk = self._conversation
+        self._keypad = Keypad(self._settings.keys_pause_s, talk.begins_to_key, talk.has_keyed)
 
     def _open_providers(self, language: str) -> Providers:
         providers = open_providers(self._settings, language)
@@ -255,6 +262,12 @@ class Call:
                 self._left = left  # or was moved already: the answer to the transfer says which
             else:
                 self.hang_up(left)
+
+    def _on_key(self, event: rtc.SipDTMF) -> None:
+        """Take a key of the caller's telephone, and of nobody else in the room."""
+        caller, by = self._caller, event.participant
+        if self._keypad and caller and by and by.identity == caller.identity:
+            self._keypad.press(event.digit)
 
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))

@@ -92,6 +92,10 @@ class Settings(SecretFileSettings):
         default=15, description="Seconds of silence before the caller is asked, and before hang-up."
     )
 
+    keys_pause_s: Annotated[float, Field(ge=0.5, le=10)] = Field(
+        default=2.0, description="Seconds after a key of the caller's telephone until they are done; # ends it at once."
+    )
+
     reply_s: Annotated[float, Field(ge=1, le=10)] = Field(
         default=4.5, description="Seconds a model has to its first word, tries and fallback included."
     )

@@ -48,6 +48,30 @@ async def refresh_facts_of_items(connection: Connection, organization_id: UUID, 
         await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
 
 
+async def refresh_facts_of_documents(
+    connection: Connection, organization_id: UUID, document_ids: Sequence[UUID]
+) -> None:
+    """The same for a few items or instructions, changed one by one: each of their passages is looked up by its key.
+
+    Vectors are not counted: of so few it would take longer than what it could spare a search.
+    """
+    scope = {"organization_id": organization_id}
+    cursor = await connection.execute(_SQL["passages_of_documents"], scope | {"document_ids": list(document_ids)})
+    passage_ids = [row[0] async for row in cursor]
+    if passage_ids:
+        await connection.execute(_SQL["plan_by_key"])
+        await connection.execute(_SQL["refresh_facts_of"], scope | {"passage_ids": passage_ids})
+
+
+async def forget_passages(connection: Connection, organization_id: UUID, document_ids: Sequence[UUID]) -> None:
+    """Take away all that searches have of documents, within the change that takes these away."""
+    scope = {"organization_id": organization_id, "document_ids": list(document_ids)}
+    cursor = await connection.execute(_SQL["texts_of_documents"], scope)
+    hashes = [row[0] async for row in cursor]
+    await connection.execute(_SQL["forget_passages"], scope)
+    await connection.execute(_SQL["forget_texts"], scope | {"hashes": hashes})
+
+
 async def _some_passages(connection: Connection, statement: str, of: Mapping[str, UUID]) -> list[int] | None:
     """The passages of a source or a base; None where there are many."""
     cursor = await connection.execute(_SQL[statement], {**of, "limit": _FEW + 1})

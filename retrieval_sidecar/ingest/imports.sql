@@ -35,18 +35,16 @@ select distinct %(organization_id)s::uuid, folder_key from pg_temp.staged_item
 on conflict (organization_id, folder_key) do nothing;
 
 -- name: write_staged
--- Rows that say what is staged are not touched: not even locked, as `on conflict do update … where` would.
+-- Rows that say what is staged are not touched: not even locked, as `on conflict do update … where` would. What an operator
+-- has set by hand is what is staged too, as far as a row is concerned.
 with compared as materialized (
-    select t.*, f.folder_id, i.item_id,
+    select t.source_id, t.external_id, t.content, t.source_hash, t.metadata, i.item_id, e.*,
         (i.folder_id, i.title, i.content, i.source_hash, i.language, i.region_code, i.status, i.visibility, i.channels,
             i.valid_from, i.valid_to, i.open_minutes, i.source_url, i.metadata, i.deleted_at)
         is not distinct from
-        (f.folder_id, t.title, t.content, t.source_hash, t.language, t.region_code, t.status, t.visibility, t.channels,
-            t.valid_from, t.valid_to, t.open_minutes, t.source_url, t.metadata, null)
-        and array(
-            select g.segment_id from item_segment g
-            where g.organization_id = %(organization_id)s and g.item_id = i.item_id order by g.segment_id
-        ) = t.segment_ids as is_unchanged
+        (e.folder_id, e.title, t.content, t.source_hash, e.language, e.region_code, e.status, e.visibility, e.channels,
+            e.valid_from, e.valid_to, e.open_minutes, e.source_url, t.metadata, e.deleted_at)
+        and g.segment_ids = e.segment_ids as is_unchanged
     from pg_temp.staged_item t
     cross join lateral (
         select f.folder_id from folder f
@@ -59,11 +57,36 @@ with compared as materialized (
         where i.organization_id = %(organization_id)s and i.source_id = t.source_id and i.external_id = t.external_id
         limit 1
     ) i on true
+    cross join lateral (
+        select array(
+            select g.segment_id from item_segment g
+            where g.organization_id = %(organization_id)s and g.item_id = i.item_id order by g.segment_id
+        ) as segment_ids
+    ) g
+    -- None of one that is new.
+    cross join lateral (select coalesce(i.set_by_hand, '{}') as fields) h
+    cross join lateral (
+        select
+            case when 'folder_key' = any(h.fields) then i.folder_id else f.folder_id end as folder_id,
+            case when 'title' = any(h.fields) then i.title else t.title end as title,
+            case when 'language' = any(h.fields) then i.language else t.language end as language,
+            case when 'region_code' = any(h.fields) then i.region_code else t.region_code end as region_code,
+            case when 'status' = any(h.fields) then i.status else t.status end as status,
+            case when 'visibility' = any(h.fields) then i.visibility else t.visibility end as visibility,
+            case when 'channels' = any(h.fields) then i.channels else t.channels end as channels,
+            case when 'valid_from' = any(h.fields) then i.valid_from else t.valid_from end as valid_from,
+            case when 'valid_until' = any(h.fields) then i.valid_to else t.valid_to end as valid_to,
+            case when 'schedule' = any(h.fields) then i.open_minutes else t.open_minutes end as open_minutes,
+            case when 'source_url' = any(h.fields) then i.source_url else t.source_url end as source_url,
+            case when 'segments' = any(h.fields) then g.segment_ids else t.segment_ids end as segment_ids,
+            case when 'deleted' = any(h.fields) then i.deleted_at end as deleted_at
+    ) e
 ), written as (
     insert into knowledge_item (organization_id, source_id, folder_id, external_id, title, content, source_hash,
-        language, region_code, status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata)
+        language, region_code, status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata,
+        deleted_at)
     select %(organization_id)s, source_id, folder_id, external_id, title, content, source_hash, language, region_code,
-        status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata
+        status, visibility, channels, valid_from, valid_to, open_minutes, source_url, metadata, deleted_at
     from compared
     where not is_unchanged
     on conflict (organization_id, source_id, external_id) do update set
@@ -71,7 +94,8 @@ with compared as materialized (
         source_hash = excluded.source_hash, language = excluded.language, region_code = excluded.region_code,
         status = excluded.status, visibility = excluded.visibility, channels = excluded.channels,
         valid_from = excluded.valid_from, valid_to = excluded.valid_to, open_minutes = excluded.open_minutes,
-        source_url = excluded.source_url, metadata = excluded.metadata, deleted_at = null, updated_at = now()
+        source_url = excluded.source_url, metadata = excluded.metadata, deleted_at = excluded.deleted_at,
+        updated_at = now()
     returning source_id, external_id, item_id
 ), left_segments as (
     delete from item_segment where organization_id = %(organization_id)s and ctid = any(array(

@@ -40,16 +40,22 @@ _PASSAGES = 1_000
 # passages.
 _VACUUM_FROM = 1_000
 
+# Passages from which on what they have in common is not worked out again for each document that somebody edits, but
+# only when so large a share of them has come or gone since.
+_MANY, _OFF_BY = 20_000, 0.05
+_ALL: dict[str, Any] = {"source_id": None, "document_ids": None}
+
 Progress = Callable[[int, int], None]
 Complete = Callable[[Connection], Awaitable[None]]
 
 
-async def index_organization(
+async def index_organization(  # noqa: PLR0913 - what to index, of what, by what, and what comes with it
     connection: Connection,
     embedders: Embedder | Embedders,
     organization_id: UUID,
     *,
     source_id: UUID | None = None,
+    document_ids: Sequence[UUID] | None = None,
     complete: Complete | None = None,
     into: Embedder | None = None,
     forget: Sequence[str] = (),
@@ -64,6 +70,7 @@ async def index_organization(
     Args:
         embedders: one for the model of each complete space.
         source_id: only the documents of this source; those of others may be indexed at the same time.
+        document_ids: only these documents, a few of what may be many.
         complete: awaited in the transaction that makes the last of them searchable, also where nothing was left to do.
             What it changes of the rows (that the source is ready) holds for their passages in that same transaction.
             It may be awaited again, where that transaction could not be kept.
@@ -77,10 +84,16 @@ async def index_organization(
         EmbedderUnavailable: the next run goes on.
         Unavailable: documents were changed faster than they could be embedded.
     """
-    indexing = _Indexing(connection, Embedders.of(embedders), organization_id, source_id, progress)
+    indexing = _Indexing(connection, Embedders.of(embedders), organization_id, source_id, document_ids, progress)
     while indexing.rounds_left:
         plan = await make_plan(
-            connection, indexing.embedders, organization_id, source_id=source_id, into=into, forget=forget
+            connection,
+            indexing.embedders,
+            organization_id,
+            source_id=source_id,
+            document_ids=document_ids,
+            into=into,
+            forget=forget,
         )
         try:
             await indexing.carry_out(plan, complete)
@@ -104,6 +117,7 @@ class _Indexing:
         embedders: Embedders,
         organization_id: UUID,
         source_id: UUID | None,
+        document_ids: Sequence[UUID] | None,
         progress: Progress,
     ) -> None:
         self.embedders = embedders
@@ -111,6 +125,7 @@ class _Indexing:
         self._connection = connection
         self._organization_id = organization_id
         self._source_id = source_id
+        self._document_ids = None if document_ids is None else list(document_ids)
         self._progress = _Progress(progress)
         self._samples: SamplesOf = {}
         self._limit: TokenLimit | None = None
@@ -125,9 +140,9 @@ class _Indexing:
         if plan.begins_with_spaces:
             await self._change_spaces(plan)
         else:
-            await self._index(plan, await self._embed_stored(plan.targets, self._source_id), again=True)
+            await self._index(plan, await self._embed_stored(plan.targets, **self._part), again=True)
             for target in plan.targets:
-                await self._write_stored(target, self._source_id)
+                await self._write_stored(target, **self._part)
         await self._index(plan, plan.batches[:-1])
         await self._index_last(plan, plan.batches[-1] if plan.batches else Batch([], 0), complete)
         if plan.filling and not plan.begins_with_spaces:
@@ -135,6 +150,8 @@ class _Indexing:
 
     async def finish(self, plan: Plan) -> int:
         """Work out again what is of all passages; how many there are."""
+        if self._document_ids is not None and self._is_settled(count := await self._count()):
+            return count
         await self._settle(plan)
         for target in plan.written:
             scope = scope_of(self._organization_id, target)
@@ -172,7 +189,7 @@ class _Indexing:
         cut = await self._cut_and_embed(plan, batch, targets)
         async with change(self._connection, self._organization_id):
             replaced = await swap(self._connection, self._organization_id, plan, cut, targets, self._samples)
-            cursor = await self._execute("forget_deleted", source_id=self._source_id)
+            cursor = await self._execute("forget_deleted", **self._part)
             await self._activate(plan)
             if complete is not None:
                 await complete(self._connection)
@@ -184,7 +201,7 @@ class _Indexing:
     async def _change_spaces(self, plan: Plan) -> None:
         """Complete the space that is filled, and let go of those to forget, in one transaction."""
         while True:
-            to_cut = await self._embed_stored(plan.written, None)
+            to_cut = await self._embed_stored(plan.written, **_ALL)
             if not to_cut or plan.begins_with_spaces:
                 break
             await self._index(plan, to_cut, again=True)
@@ -192,7 +209,7 @@ class _Indexing:
         document_ids = [document_id for batch in to_cut for document_id in batch.document_ids]
         cut = await self._cut_and_embed(plan, Batch(document_ids, 0), plan.written, again=True)
         for target in plan.written:
-            await self._write_stored(target, None)
+            await self._write_stored(target, **_ALL)
         async with change(self._connection, self._organization_id):
             replaced = await swap(self._connection, self._organization_id, plan, cut, plan.written, self._samples)
             for model in plan.forget:
@@ -221,7 +238,7 @@ class _Indexing:
             await keep(self._connection, scope, texts, target.embedder.embed_passages, self._progress.embedded)
         return cut
 
-    async def _embed_stored(self, targets: Sequence[Target], source_id: UUID | None) -> list[Batch]:
+    async def _embed_stored(self, targets: Sequence[Target], **part: Any) -> list[Batch]:
         """Embed texts of passages that have no kept vector; the documents that are to be cut again instead.
 
         Those have a passage that is longer than one of the models takes, or whose text is made otherwise now.
@@ -229,7 +246,7 @@ class _Indexing:
         to_cut: set[UUID] = set()
         waiting = []
         for target in targets:
-            cursor = await self._execute("unembedded_passages", space_id=target.space.space_id, source_id=source_id)
+            cursor = await self._execute("unembedded_passages", space_id=target.space.space_id, **part)
             waiting.append((target, [row[0] async for row in cursor]))
         self._progress.expect(sum(len(passage_ids) for _, passage_ids in waiting))
         for target, passage_ids in waiting:
@@ -258,10 +275,10 @@ class _Indexing:
         self._cut_again |= to_cut
         return texts, to_cut
 
-    async def _write_stored(self, target: Target, source_id: UUID | None) -> None:
+    async def _write_stored(self, target: Target, **part: Any) -> None:
         """Write the kept vectors that a space lacks, some at a time."""
         scope = scope_of(self._organization_id, target)
-        cursor = await self._execute("unwritten_passages", space_id=target.space.space_id, source_id=source_id)
+        cursor = await self._execute("unwritten_passages", space_id=target.space.space_id, **part)
         passage_ids = [passage_id async for passage_id, _, is_kept in cursor if is_kept]
         if passage_ids:
             await recenter(self._connection, scope, self._samples[target.space.space_id])
@@ -274,7 +291,7 @@ class _Indexing:
     async def _write_the_rest(self, target: Target) -> None:
         """Within a change: what came in since `_write_stored`. From here on the space lacks none. Raises Outdated."""
         await self._connection.execute(_SQL["plan_in_bulk"])
-        cursor = await self._execute("unwritten_passages", space_id=target.space.space_id, source_id=None)
+        cursor = await self._execute("unwritten_passages", space_id=target.space.space_id, **_ALL)
         await self._write(target, {passage_id: language async for passage_id, language, _ in cursor})
 
     async def _write(self, target: Target, passages: Mapping[int, str]) -> None:
@@ -284,6 +301,18 @@ class _Indexing:
     async def _activate(self, plan: Plan) -> None:
         if not any(space.active for space in await read_spaces(self._connection, self._organization_id)):
             await self._execute("activate_space", model=plan.into)
+
+    @property
+    def _part(self) -> dict[str, Any]:
+        """How statements name the documents that this run is for."""
+        return {"source_id": self._source_id, "document_ids": self._document_ids}
+
+    def _is_settled(self, count: int) -> bool:
+        """Whether a few documents of a large organization leave as it is what all passages have in common.
+
+        To work that out reads all of them; whoever reads a source next does.
+        """
+        return count > _MANY and abs(count - self._settled_at) <= _OFF_BY * self._settled_at
 
     async def _settle(self, plan: Plan) -> None:
         """Work out anew what passages have in common."""

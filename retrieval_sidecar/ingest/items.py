@@ -144,10 +144,10 @@ def _row(item: Item, place: Place, segments: Mapping[str, int], zone: ZoneInfo) 
         item.region_code,
         item.status,
         item.visibility,
-        list(item.channels),
+        list(dict.fromkeys(item.channels)),
         _moment(valid_from, "-infinity"),
         _moment(valid_to, "infinity"),
-        _multirange(None if item.schedule is None else open_minutes(item.schedule)),
+        multirange(None if item.schedule is None else open_minutes(item.schedule)),
         item.source_url,
         Jsonb({**item.metadata, **place.metadata}),
         sorted({segments[key] for key in item.segments}),
@@ -158,8 +158,8 @@ def _moment(value: datetime | None, always: str) -> datetime | str:
     return always if value is None else value
 
 
-def _multirange(ranges: list[tuple[int, int]] | None) -> str | None:
-    """PostgreSQL's text form; half-open ranges."""
+def multirange(ranges: Sequence[tuple[int, int]] | None) -> str | None:
+    """PostgreSQL's text form of half-open ranges; None stays None."""
     if ranges is None:
         return None
     return "{" + ",".join(f"[{start},{end})" for start, end in ranges) + "}"

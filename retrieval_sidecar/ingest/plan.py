@@ -78,6 +78,7 @@ async def make_plan(
     organization_id: UUID,
     *,
     source_id: UUID | None,
+    document_ids: Sequence[UUID] | None,
     into: Embedder | None,
     forget: Sequence[str],
 ) -> Plan:
@@ -85,6 +86,7 @@ async def make_plan(
 
     Args:
         source_id: of which documents; None for all of the organization's.
+        document_ids: of them only these, if not None.
         into: an embedder whose space is to be made complete too.
         forget: models of spaces that will go.
 
@@ -105,9 +107,8 @@ async def make_plan(
     ]
     async with connection.transaction():
         await connection.execute(_SQL["plan_in_bulk"])
-        cursor = await connection.execute(
-            _SQL["outdated_documents"], scope | {"recipe": RECIPE, "source_id": source_id}, binary=True
-        )
+        part = {"source_id": source_id, "document_ids": None if document_ids is None else list(document_ids)}
+        cursor = await connection.execute(_SQL["outdated_documents"], scope | part | {"recipe": RECIPE}, binary=True)
         batches = list(in_batches([(row[0], row[1]) async for row in cursor]))
     # What does not change stays complete in a space that cannot be written.
     unwritten = [] if batches else [space.model for space in spaces if embedders.get(space.model) is None]

@@ -65,10 +65,11 @@ on conflict (organization_id, base_id, name) do update set status = 'ready'
 returning source_id;
 
 -- name: item_named
--- Of what a file's bases hold, from this file or an earlier one.
+-- Of what a file's bases hold, from this file or an earlier one. One that an operator has deleted is named all the same:
+-- selected, it leaves an agent restricted, to nothing.
 select item_id from knowledge_item
 where organization_id = %(organization_id)s and source_id = any(%(source_ids)s) and external_id = %(key)s
-    and deleted_at is null;
+    and (deleted_at is null or 'deleted' = any(set_by_hand));
 
 -- name: folder_named
 select folder_id from folder where organization_id = %(organization_id)s and folder_key = %(key)s;
@@ -135,11 +136,13 @@ select organization_id, null, null, instruction_id, instruction_id, language, ti
 from instruction where deleted_at is null
 
 -- name: outdated_documents
--- What is new or says something else than when its passages were cut, and how long it is; of one source, or of all.
+-- What is new or says something else than when its passages were cut, and how long it is; of one source, of some
+-- documents, or of all.
 select d.document_id, length(d.content)
 from (/*include documents*/) d
 where d.organization_id = %(organization_id)s
     and (%(source_id)s::uuid is null or d.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or d.document_id = any(%(document_ids)s))
     and /*include outdated*/
 order by d.document_id;
 
@@ -270,12 +273,17 @@ select set_config('enable_nestloop', 'off', true), set_config('enable_hashjoin',
 select set_config('enable_nestloop', 'on', true), set_config('enable_hashjoin', 'off', true),
     set_config('enable_mergejoin', 'off', true);
 
+-- name: of_documents
+-- Both halves by the key of passages.
+(p.item_id = any(%(document_ids)s) or (p.item_id is null and p.instruction_id = any(%(document_ids)s)))
+
 -- name: unembedded_passages
--- Passages whose text has no kept vector of this space, one for each text; of one source, or of all.
+-- Passages whose text has no kept vector of this space, one for each text; of one source, of some documents, or of all.
 select distinct on (p.text_hash) p.passage_id
 from passage p
 left join knowledge_item i on i.organization_id = p.organization_id and i.item_id = p.item_id
 where p.organization_id = %(organization_id)s and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or /*include of_documents*/)
     and not exists (
         select from embedding_cache c
         where c.organization_id = p.organization_id and c.space_id = %(space_id)s and c.text_hash = p.text_hash
@@ -306,31 +314,32 @@ where p.organization_id = %(organization_id)s and not exists (
 )
 
 -- name: unwritten_passages
--- Of one source, or of all.
+-- Of one source, of some documents, or of all.
 /*include unwritten*/ and (%(source_id)s::uuid is null or i.source_id = %(source_id)s)
+    and (%(document_ids)s::uuid[] is null or /*include of_documents*/)
 order by p.passage_id;
 
 -- name: unwritten_among
 /*include unwritten*/ and p.passage_id = any(%(passage_ids)s);
 
 -- name: forget_passages
-delete from passage
-where organization_id = %(organization_id)s and (
-    item_id = any(%(document_ids)s) or (item_id is null and instruction_id = any(%(document_ids)s))
-);
+delete from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
 
 -- name: forget_deleted
--- Passages of documents that are marked as deleted; the others went with their rows. Of one source, or of all.
+-- Passages of documents that are marked as deleted; the others went with their rows. Of one source, of some documents, or
+-- of all.
 delete from passage
 where organization_id = %(organization_id)s and (
     item_id = any(array(
         select item_id from knowledge_item
         where organization_id = %(organization_id)s and deleted_at is not null
             and (%(source_id)s::uuid is null or source_id = %(source_id)s)
+            and (%(document_ids)s::uuid[] is null or item_id = any(%(document_ids)s))
     ))
     or (item_id is null and instruction_id = any(array(
         select instruction_id from instruction
         where organization_id = %(organization_id)s and deleted_at is not null and %(source_id)s::uuid is null
+            and (%(document_ids)s::uuid[] is null or instruction_id = any(%(document_ids)s))
     )))
 );
 
@@ -539,6 +548,20 @@ select p.passage_id from knowledge_item i
 join passage p on p.organization_id = i.organization_id and p.item_id = i.item_id
 where i.organization_id = %(organization_id)s and i.source_id = %(source_id)s
 limit %(limit)s;
+
+-- name: passages_of_documents
+select p.passage_id from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
+
+-- name: texts_of_documents
+-- The keys of what is kept of their passages' vectors; read before those go.
+select distinct p.text_hash from passage p where p.organization_id = %(organization_id)s and /*include of_documents*/;
+
+-- name: forget_texts
+-- Vectors of texts that no passage has any more, of any space.
+delete from embedding_cache c
+where c.organization_id = %(organization_id)s and c.text_hash = any(%(hashes)s) and not exists (
+    select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
+);
 
 -- name: passages_of_base
 select p.passage_id from source s

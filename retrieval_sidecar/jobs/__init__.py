@@ -7,5 +7,7 @@ done then. The queue is procrastinate's, in the schema `jobs` of the same databa
   gone with the connection of whoever dies.
 - What is wanted stands in the source (`is_processing`), how far it is in its run. A job is only a reminder: one that is
   lost is put into the queue again by the sweep, one too many finds nothing to do.
+- What was changed by hand (`content`) has one job for an organization: `queue.JobQueue.request_documents` and
+  `documents.index_documents`. It is a reminder too: which documents wait stands in `waiting_document`.
 - Nothing is written for a run that was ended meanwhile, by a deletion or by another content: each transaction looks.
 """

@@ -34,10 +34,10 @@ from retrieval_sidecar.sources.sources import page_name
 from retrieval_sidecar.text.languages import detect
 from retrieval_sidecar.text.normalize import for_embedding
 
-_MOST_DEATHS = 20
+MOST_DEATHS = 20
 _MAX_TITLE = 300
 _LANGUAGE_FROM = 20_000  # characters
-_BUSY_S = 1.0
+BUSY_S = 1.0
 
 log = structlog.get_logger(__name__)
 
@@ -83,7 +83,7 @@ async def process_source(
             try:
                 run = await runs.begin(connection, organization_id, source_id)
             except Busy:
-                return Again(_BUSY_S, failures)
+                return Again(BUSY_S, failures)
             if run is None:
                 return None
             try:
@@ -101,7 +101,7 @@ async def process_source(
 
 async def _attempt(workshop: Workshop, connection: Connection, run: Run, failures: int, deaths: int) -> Again | None:
     bound = log.bind(organization_id=str(run.organization_id), source_id=str(run.source_id))
-    if deaths > _MOST_DEATHS:
+    if deaths > MOST_DEATHS:
         await runs.fail(connection, run, WORKER_DIED)
         return None
     began, outcome = time.perf_counter(), "stopped"

@@ -7,7 +7,7 @@ where queue_name = %(queue)s and status in ('todo', 'doing') and args ->> 'organ
 -- What waits out a pause is asked for again: now, and as if nothing had failed.
 update jobs.procrastinate_jobs
 set scheduled_at = null, args = args || '{"failures": 0, "deaths": 0}'
-where queueing_lock = %(source_id)s and status = 'todo';
+where queueing_lock = %(lock)s and status = 'todo';
 
 -- name: level_priorities
 -- Organizations take turns by what is waiting now: a first job that was once the fiftieth is a first one all the same.
@@ -37,6 +37,15 @@ where s.is_processing and not exists (
     select from jobs.procrastinate_jobs j where j.lock = s.source_id::text and j.status in ('todo', 'doing')
 );
 
+-- name: documents_without_job
+-- Organizations where something was changed by hand, likewise.
+select distinct w.organization_id
+from waiting_document w
+where w.is_waiting and not exists (
+    select from jobs.procrastinate_jobs j
+    where j.lock = 'documents of ' || w.organization_id and j.status in ('todo', 'doing')
+);
+
 -- name: has_worker
 select exists (
     select from jobs.procrastinate_workers where last_heartbeat > now() - make_interval(secs => %(seconds)s)
@@ -56,13 +65,13 @@ from (
     select j.status, coalesce(j.scheduled_at, max(e.at)) as due
     from jobs.procrastinate_jobs j
     join jobs.procrastinate_events e on e.job_id = j.id and e.type = 'deferred'
-    where j.queue_name = %(queue)s and j.status in ('todo', 'doing')
+    where j.queue_name = any(%(queues)s) and j.status in ('todo', 'doing')
     group by j.id
 ) unfinished;
 
--- name: hold_source
+-- name: hold
 -- For as long as this connection lives: a worker that dies lets go at once, one that only seems dead does not.
-select pg_try_advisory_lock(hashtextextended(%(source_id)s::text, 0));
+select pg_try_advisory_lock(hashtextextended(%(lock)s, 0));
 
 -- name: begin
 select s.kind, s.name, s.url, s.status, s.is_processing, o.default_language

@@ -1,4 +1,4 @@
-"""The queue of sources that wait to be read, in the database."""
+"""The queue of what waits to be read or indexed, in the database."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -14,11 +14,19 @@ from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.jobs")
 
-QUEUE, TASK = "sources", "process_source"
+# A queue each: a worker of a version that knows only sources leaves the other alone.
+SOURCES, SOURCE_TASK = "sources", "process_source"
+DOCUMENTS, DOCUMENTS_TASK = "documents", "index_documents"
+QUEUES = (SOURCES, DOCUMENTS)
+
+
+def lock_of_documents(organization_id: UUID) -> str:
+    """What is held while an organization's documents are indexed; of a source it is the source's id."""
+    return f"documents of {organization_id}"
 
 
 class JobQueue:
-    """Where work on sources is asked for; open it with `async with`.
+    """Where work on sources, and on what was changed by hand, is asked for; open it with `async with`.
 
     Attributes:
         app: procrastinate's, for whoever works on the jobs.
@@ -64,21 +72,40 @@ class JobQueue:
         Raises Unavailable where the database is.
         """
         organization = {"organization_id": str(organization_id)}
-        (unfinished,) = await self.query("count_unfinished", organization | {"queue": QUEUE})
+        (unfinished,) = await self.query("count_unfinished", organization | {"queue": SOURCES})
+        arguments = organization | {"source_id": str(source_id), "failures": failures, "deaths": deaths}
+        await self._defer(SOURCES, SOURCE_TASK, str(source_id), arguments, priority=-unfinished, in_s=in_s)
+
+    async def request_documents(
+        self, organization_id: UUID, *, failures: int = 0, deaths: int = 0, in_s: float = 0
+    ) -> None:
+        """Have an organization's items and instructions indexed that were changed by hand, all that wait by then.
+
+        It comes before the organization's sources: somebody looks on, and it takes less.
+
+        Args as of `request`. Raises Unavailable where the database is.
+        """
+        arguments = {"organization_id": str(organization_id), "failures": failures, "deaths": deaths}
+        lock = lock_of_documents(organization_id)
+        await self._defer(DOCUMENTS, DOCUMENTS_TASK, lock, arguments, priority=0, in_s=in_s)
+
+    async def _defer(
+        self, queue: str, task: str, lock: str, arguments: dict[str, Any], *, priority: int, in_s: float
+    ) -> None:
         job = self.app.configure_task(
-            TASK,
-            queue=QUEUE,
-            lock=str(source_id),
-            queueing_lock=str(source_id),
-            priority=-unfinished,
+            task,
+            queue=queue,
+            lock=lock,
+            queueing_lock=lock,
+            priority=priority,
             schedule_at=datetime.now(UTC) + timedelta(seconds=in_s) if in_s else None,
         )
         try:
             async with translated_errors():
-                await job.defer_async(**organization, source_id=str(source_id), failures=failures, deaths=deaths)
+                await job.defer_async(**arguments)
         except AlreadyEnqueued:
             if not in_s:
-                await self.query("bring_forward", {"source_id": str(source_id)})
+                await self.query("bring_forward", {"lock": lock})
 
     async def has_worker(self, *, seconds: float = 30) -> bool:
         """Whether some process works on the queue: it has shown a sign of life in so many seconds."""

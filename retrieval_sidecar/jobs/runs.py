@@ -23,7 +23,7 @@ class Ended(Exception):
 
 
 class Busy(Exception):
-    """Somebody else is at work on the source."""
+    """Somebody else is at work on it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,7 @@ async def begin(connection: Connection, organization_id: UUID, source_id: UUID) 
     The source is held until the connection ends. Raises Busy.
     """
     parameters = {"organization_id": organization_id, "source_id": source_id}
-    held = await (await connection.execute(_SQL["hold_source"], parameters)).fetchone()
-    if held != (True,):
-        raise Busy
+    await hold(connection, str(source_id))
     async with change(connection, organization_id):
         row = await (await connection.execute(_SQL["begin"], parameters)).fetchone()
         if row is None:
@@ -80,6 +78,12 @@ async def begin(connection: Connection, organization_id: UUID, source_id: UUID) 
         run = await (await connection.execute(_SQL["running"], parameters)).fetchone()
         assert run is not None  # noqa: S101 - it was there or has been added
     return Run(organization_id, source_id, run[0], kind, name, url, language, run[1])
+
+
+async def hold(connection: Connection, lock: str) -> None:
+    """Be the only one at work on something until the connection ends. Raises Busy."""
+    if await (await connection.execute(_SQL["hold"], {"lock": lock})).fetchone() != (True,):
+        raise Busy
 
 
 async def make_searchable(connection: Connection, run: Run) -> None:

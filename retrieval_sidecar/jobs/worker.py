@@ -12,8 +12,9 @@ from procrastinate.exceptions import ConnectorException
 from procrastinate.jobs import Job, Status
 
 from retrieval_sidecar.errors import Unavailable
+from retrieval_sidecar.jobs.documents import index_documents
 from retrieval_sidecar.jobs.process import Workshop, process_source
-from retrieval_sidecar.jobs.queue import QUEUE, TASK, JobQueue
+from retrieval_sidecar.jobs.queue import DOCUMENTS, DOCUMENTS_TASK, QUEUES, SOURCE_TASK, SOURCES, JobQueue
 from retrieval_sidecar.metrics import INGEST_LAG, INGEST_OLDEST, JOBS
 
 _KEPT_HOURS = 24
@@ -59,8 +60,9 @@ async def work(
         pace: None for the usual one.
     """
     pace = pace or Pace()
-    if TASK not in queue.app.tasks:
-        queue.app.task(name=TASK, queue=QUEUE)(_task(queue, workshop))
+    if SOURCE_TASK not in queue.app.tasks:
+        queue.app.task(name=SOURCE_TASK, queue=SOURCES)(_source_task(queue, workshop))
+        queue.app.task(name=DOCUMENTS_TASK, queue=DOCUMENTS)(_documents_task(queue, workshop))
     while not stop.is_set():
         try:
             await _until(stop, queue, concurrency, pace)
@@ -71,25 +73,28 @@ async def work(
 
 
 async def sweep(queue: JobQueue, *, stalled_s: float = 30.0) -> None:
-    """Find what was lost: jobs of dead workers, sources without a job. Again and again changes nothing.
+    """Find what was lost: jobs of dead workers, what waits without a job. Again and again changes nothing.
 
     Raises Unavailable and ConnectorException where the database is away.
     """
     manager = queue.app.job_manager
     await manager.prune_stalled_workers(stalled_s)
-    for job in await manager.get_stalled_jobs(queue=QUEUE, seconds_since_heartbeat=stalled_s):
-        await _take_over(queue, job)
-    await manager.delete_old_jobs(
-        _KEPT_HOURS, queue=QUEUE, include_failed=True, include_cancelled=True, include_aborted=True
-    )
+    for name in QUEUES:
+        for job in await manager.get_stalled_jobs(queue=name, seconds_since_heartbeat=stalled_s):
+            await _take_over(queue, job)
+        await manager.delete_old_jobs(
+            _KEPT_HOURS, queue=name, include_failed=True, include_cancelled=True, include_aborted=True
+        )
     for organization_id, source_id in await queue.rows("waiting_without_job", {}):
         await queue.request(organization_id, source_id)
-    await queue.query("level_priorities", {"queue": QUEUE})
+    for (organization_id,) in await queue.rows("documents_without_job", {}):
+        await queue.request_documents(organization_id)
+    await queue.query("level_priorities", {"queue": SOURCES})
 
 
 async def measure(queue: JobQueue) -> None:
     """Note how the queue stands, for the metrics. Raises Unavailable where the database is away."""
-    due, paused, under_way, lag_s, oldest_s = await queue.query("queue_state", {"queue": QUEUE})
+    due, paused, under_way, lag_s, oldest_s = await queue.query("queue_state", {"queues": list(QUEUES)})
     for state, count in (("due", due), ("paused", paused), ("under_way", under_way)):
         JOBS.labels(state).set(count)
     INGEST_LAG.set(lag_s)
@@ -101,7 +106,7 @@ async def _until(stop: asyncio.Event, queue: JobQueue, concurrency: int, pace: P
     await sweep(queue, stalled_s=pace.stalled)
     worker = asyncio.create_task(
         queue.app.run_worker_async(
-            queues=[QUEUE],
+            queues=list(QUEUES),
             concurrency=concurrency,
             install_signal_handlers=False,
             shutdown_graceful_timeout=pace.grace,
@@ -145,12 +150,30 @@ async def _take_over(queue: JobQueue, job: Job) -> None:
     except ConnectorException:
         return  # another worker's sweep was quicker
     arguments: dict[str, Any] = job.task_kwargs
-    ids = {name: arguments[name] for name in ("organization_id", "source_id")}
+    ids = {name: arguments[name] for name in ("organization_id", "source_id") if name in arguments}
     log.warning("a worker has died", **ids)
-    await queue.request(*map(UUID, ids.values()), failures=arguments["failures"], deaths=arguments["deaths"] + 1)
+    past = {"failures": arguments["failures"], "deaths": arguments["deaths"] + 1}
+    if job.task_name == DOCUMENTS_TASK:
+        await queue.request_documents(UUID(ids["organization_id"]), **past)
+    else:
+        await queue.request(*map(UUID, ids.values()), **past)
 
 
-def _task(queue: JobQueue, workshop: Workshop) -> Callable[..., Coroutine[Any, Any, None]]:
+def _documents_task(queue: JobQueue, workshop: Workshop) -> Callable[..., Coroutine[Any, Any, None]]:
+    async def run(*, organization_id: str, failures: int, deaths: int) -> None:
+        organization = UUID(organization_id)
+        try:
+            again = await index_documents(workshop, organization, failures=failures, deaths=deaths)
+        except asyncio.CancelledError:
+            await asyncio.shield(queue.request_documents(organization, failures=failures, deaths=deaths))
+            raise
+        if again is not None:
+            await queue.request_documents(organization, failures=again.failures, deaths=deaths, in_s=again.in_s)
+
+    return run
+
+
+def _source_task(queue: JobQueue, workshop: Workshop) -> Callable[..., Coroutine[Any, Any, None]]:
     async def run(*, organization_id: str, source_id: str, failures: int, deaths: int) -> None:
         ids = UUID(organization_id), UUID(source_id)
         # The next attempt is a job of its own: the library's retries would fail where another one waits already.

@@ -65,6 +65,25 @@ def open_minutes(hours: Mapping[str, Sequence[tuple[str, str]]]) -> list[tuple[i
     return _merged(sorted(ranges))
 
 
+def weekly_hours(ranges: Sequence[tuple[int, int]]) -> dict[str, list[tuple[str, str]]]:
+    """Weekly hours as `open_minutes` reads them, day by day.
+
+    What runs past midnight ends there, and goes on with the next day. Without any range each day is there, and empty.
+    """
+    hours: dict[str, list[tuple[str, str]]] = {day: [] for day in DAYS}
+    for number, day in enumerate(DAYS):
+        midnight = number * MINUTES_A_DAY
+        for start, end in ranges:
+            opens, closes = max(start - midnight, 0), min(end - midnight, MINUTES_A_DAY)
+            if opens < closes:
+                hours[day].append((_clock(opens), _clock(closes)))
+    return {day: spans for day, spans in hours.items() if spans} or hours
+
+
+def _clock(minute: int) -> str:
+    return f"{minute // 60:02d}:{minute % 60:02d}"
+
+
 def _minute(clock: str) -> int:
     if not _CLOCK.fullmatch(clock):
         raise ValueError("a time must be HH:MM, from 00:00 to 24:00")

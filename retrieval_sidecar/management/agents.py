@@ -1,19 +1,18 @@
 """Operations on phone agents and what each may search."""
 
-import re
 from uuid import UUID
 
 from aiohttp import web
 
 from contracts.management import KnowledgeSourcesRequest, PhoneAgentChange, PhoneAgentPage, PhoneAgentRequest
 from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import InvalidRequest, PreconditionRequired
 from retrieval_sidecar.http.requests import read_body, read_change, read_id, refuse_parameters
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
 from retrieval_sidecar.management.audit import Change
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.management.pages import is_named_place, read_page
+from retrieval_sidecar.management.preconditions import etag_header, read_etag
 from retrieval_sidecar.management.scope_answers import Tree, to_agent, to_knowledge_sources
 from retrieval_sidecar.management.transactions import READ_S, Transactions, deadline_in
 from retrieval_sidecar.organization.agents import create_agent, delete_agent, find_profile, update_agent
@@ -84,7 +83,7 @@ class AgentHandlers:
 
     async def update_phone_agent(self, request: web.Request, caller: Caller) -> web.Response:
         agent_id = read_id(request, "agent_id")
-        etag = _read_etag(request)
+        etag = read_etag(request)
         wanted = await read_change(request, PhoneAgentChange, deadline_in(READ_S))
 
         async def update(connection: Connection) -> tuple[web.Response, Change]:
@@ -118,7 +117,7 @@ class AgentHandlers:
 
     async def set_knowledge_sources(self, request: web.Request, caller: Caller) -> web.Response:
         agent_id = read_id(request, "agent_id")
-        etag = _read_etag(request)
+        etag = read_etag(request)
         body = await read_body(request, KnowledgeSourcesRequest, deadline_in(READ_S))
         wanted = Wanted(
             body.instruction_ids, body.instruction_directory_ids, body.knowledge_item_ids, body.knowledge_folder_keys
@@ -136,21 +135,10 @@ class AgentHandlers:
         return _answer(await self._transactions.change(caller, configured))
 
 
-def _read_etag(request: web.Request) -> str:
-    """The state that is to be changed. Raises PreconditionRequired, and InvalidRequest for what is none of ours."""
-    values = request.headers.getall("If-Match", [])
-    if not values:
-        raise PreconditionRequired
-    found = re.fullmatch('"([0-9a-f]{64})"', values[0])
-    if len(values) > 1 or found is None:
-        raise InvalidRequest.of("If-Match", "must be the ETag of what is changed as it was read, in its quotes")
-    return found[1]
-
-
 async def _agent(connection: Connection, organization_id: UUID, agent_id: UUID, *, status: int = 200) -> web.Response:
     agent = await find_agent(connection, organization_id, agent_id)
     profile = await find_profile(connection, organization_id, agent_id)
-    return answer(to_agent(agent, profile), status=status, headers={"ETag": f'"{profile.etag}"'})
+    return answer(to_agent(agent, profile), status=status, headers=etag_header(profile.etag))
 
 
 async def _tree(connection: Connection, organization_id: UUID, agent_id: UUID) -> Tree:
@@ -162,4 +150,4 @@ async def _tree(connection: Connection, organization_id: UUID, agent_id: UUID) -
 
 
 def _answer(tree: Tree) -> web.Response:
-    return answer(to_knowledge_sources(tree), headers={"ETag": f'"{tree.selection.etag}"'})
+    return answer(to_knowledge_sources(tree), headers=etag_header(tree.selection.etag))

@@ -11,6 +11,7 @@ from aiohttp import web
 from retrieval_sidecar.console.handlers import SessionHandlers
 from retrieval_sidecar.console.pages import Pages, browser_headers
 from retrieval_sidecar.console.sessions import Sessions
+from retrieval_sidecar.content.instructions import InstructionLimits
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import ConfigurationError, SidecarError
@@ -26,8 +27,12 @@ from retrieval_sidecar.management.audit_log import AuditHandlers
 from retrieval_sidecar.management.bases import BaseHandlers
 from retrieval_sidecar.management.calls import CallHandlers
 from retrieval_sidecar.management.contacts import ContactHandlers, SegmentHandlers
+from retrieval_sidecar.management.directories import DirectoryHandlers
 from retrieval_sidecar.management.events import EventHandlers, Pace, Streams
 from retrieval_sidecar.management.health import HealthHandlers
+from retrieval_sidecar.management.indexing import Indexing
+from retrieval_sidecar.management.instructions import InstructionHandlers
+from retrieval_sidecar.management.items import ItemHandlers
 from retrieval_sidecar.management.numbers import NumberHandlers
 from retrieval_sidecar.management.organization import OrganizationHandlers
 from retrieval_sidecar.management.people import MemberHandlers, TeamHandlers
@@ -90,8 +95,9 @@ def create_app(
         timedelta(minutes=settings.console_idle_minutes), timedelta(hours=settings.console_session_hours)
     )
     access = Access(transactions, sessions, clock, of_key, of_address)
-    limits = SourceLimits.of(settings)
+    limits, instruction_limits = SourceLimits.of(settings), InstructionLimits.of(settings)
     jobs = JobQueue(conninfo)
+    indexing = Indexing(queue or jobs)
     streams = Streams(pace or Pace())
     search = SearchService(pool, embedders, clock)
     # A further kind of thing to be managed is a module of handlers and a line here.
@@ -101,6 +107,9 @@ def create_app(
             transactions, queue or jobs, limits, uploads=settings.uploads, upload_s=settings.upload_timeout_s
         ).operations(),
         *AgentHandlers(transactions, clock, max_bases=settings.max_agent_bases).operations(),
+        *ItemHandlers(transactions, indexing, limits).operations(),
+        *InstructionHandlers(transactions, indexing, instruction_limits).operations(),
+        *DirectoryHandlers(transactions, instruction_limits).operations(),
         *NumberHandlers(transactions).operations(),
         *ContactHandlers(transactions).operations(),
         *SegmentHandlers(transactions).operations(),

@@ -20,8 +20,9 @@ class Change:
 
     Attributes:
         action: create, update, delete, reprocess, revoke.
-        object_type: knowledge_base, source, phone_agent, knowledge_sources (what an agent may search; its id),
-            phone_number, contact, segment, team, member, api_key, organization.
+        object_type: knowledge_base, source, knowledge_item, instruction, instruction_directory, phone_agent,
+            knowledge_sources (what an agent may search; its id), phone_number, contact, segment, team, member, api_key,
+            organization.
         before, after: what an operator knows it by; never what a source says. None where it was not or is not there.
     """
 

@@ -51,9 +51,11 @@ _FORM_BYTES = 64 * 1024  # what a form has around its file, at most
 
 
 class Queue(Protocol):
-    """Where the jobs are put that read sources."""
+    """Where the jobs are put that read sources, and that index what was changed by hand."""
 
     async def request(self, organization_id: UUID, source_id: UUID) -> object: ...
+
+    async def request_documents(self, organization_id: UUID) -> object: ...
 
 
 class SourceHandlers:

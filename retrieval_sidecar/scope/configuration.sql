@@ -115,63 +115,88 @@ exists (
 -- What may be selected of items: drafts too, so that publishing one needs no second look at each agent.
 i.visibility = 'public' and 'phone' = any(i.channels) and i.deleted_at is null
 
--- name: standing
--- Each item of the bases that are for agents once, read in one go, however many folders there are.
-select i.folder_id, s.base_id, i.item_id, /*include selectable*/ as selectable
-from knowledge_item i
+-- name: shown_bases
+-- Bases, which have a key as a folder has one.
+select 'base:' || b.base_id as key, b.name, null::integer as folder_id, b.base_id, exists (
+        select from agent_knowledge_base x
+        where x.organization_id = b.organization_id and x.agent_id = %(agent_id)s and x.base_id = b.base_id
+    ) as is_selected
+from knowledge_base b
+where b.organization_id = %(organization_id)s and b.for_agents
+
+-- name: shown_folders
+-- Folders with something in them.
+select f.folder_key, null, f.folder_id, null::uuid, exists (
+        select from agent_folder x
+        where x.organization_id = f.organization_id and x.agent_id = %(agent_id)s and x.folder_id = f.folder_id
+    )
+from folder f
+where f.organization_id = %(organization_id)s and f.folder_key not like 'base:%%' and /*include is_shown*/
+
+-- name: chosen
+-- What an agent has selected item by item, of what may be.
+select i.folder_id, s.base_id from agent_item x
+join knowledge_item i on i.organization_id = x.organization_id and i.item_id = x.item_id
 join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
 join knowledge_base b on b.organization_id = s.organization_id and b.base_id = s.base_id
-where i.organization_id = %(organization_id)s and b.for_agents
+where x.organization_id = %(organization_id)s and x.agent_id = %(agent_id)s and b.for_agents
+    and /*include selectable*/
 
--- name: folders
--- Bases, which have a key as a folder has one, and folders with something in them.
-with standing as materialized (/*include standing*/),
-chosen as materialized (
-    select item_id from agent_item where organization_id = %(organization_id)s and agent_id = %(agent_id)s
-),
-of_bases as (
-    select t.base_id, count(*) filter (where t.selectable) as items,
-        count(c.item_id) filter (where t.selectable) as selected
-    from standing t left join chosen c on c.item_id = t.item_id
-    group by t.base_id
-),
-of_folders as (
-    select t.folder_id, count(*) filter (where t.selectable) as items,
-        count(c.item_id) filter (where t.selectable) as selected
-    from standing t left join chosen c on c.item_id = t.item_id
-    group by t.folder_id
-),
-folders as (
-    select 'base:' || b.base_id as key, b.name, coalesce(o.items, 0) as items, coalesce(o.selected, 0) as selected,
-        exists (
-            select from agent_knowledge_base x
-            where x.organization_id = b.organization_id and x.agent_id = %(agent_id)s and x.base_id = b.base_id
-        ) as is_selected
-    from knowledge_base b
-    left join of_bases o on o.base_id = b.base_id
-    where b.organization_id = %(organization_id)s and b.for_agents
-    union all
-    select f.folder_key, null, o.items, o.selected, exists (
-            select from agent_folder x
-            where x.organization_id = f.organization_id and x.agent_id = %(agent_id)s and x.folder_id = f.folder_id
-        )
-    from of_folders o
-    join folder f on f.organization_id = %(organization_id)s and f.folder_id = o.folder_id
-    where f.folder_key not like 'base:%%'
-)
-select key, name, items, is_selected, selected from folders
+-- name: counted
+-- How much is in the folders and bases of a page, from the indexes of items: those of other pages are not looked at. Each
+-- by its own condition and fenced, or one plan for both would have neither index.
+select p.key, p.name, case when p.folder_id is null then (
+        select coalesce(sum(of_source.items), 0)::bigint
+        from source s
+        cross join lateral (
+            select count(*) as items from knowledge_item i
+            where i.organization_id = %(organization_id)s and i.source_id = s.source_id and /*include selectable*/
+        ) of_source
+        where s.organization_id = %(organization_id)s and s.base_id = p.base_id
+    ) else (
+        select count(*) from knowledge_item i
+        join source s on s.organization_id = %(organization_id)s and s.source_id = i.source_id
+        join knowledge_base b on b.organization_id = %(organization_id)s and b.base_id = s.base_id
+        where i.organization_id = %(organization_id)s and i.folder_id = p.folder_id and b.for_agents
+            and /*include selectable*/
+    ) end as items, p.is_selected, p.selected
+from page p
 
 -- name: list_folders
--- Keys are ASCII: their order is that of bytes in every database.
-/*include folders*/
-where key collate "C" > %(after)s
-order by key collate "C"
-limit %(limit)s;
+-- Keys are ASCII: their order is that of bytes in every database, and that of an index.
+with page as materialized (
+    select *, 0::bigint as selected from (
+        (/*include shown_bases*/)
+        union all
+        (
+            /*include shown_folders*/ and f.folder_key collate "C" > %(after)s
+            order by f.folder_key collate "C"
+            limit %(limit)s
+        )
+    ) shown
+    where key collate "C" > %(after)s
+    order by key collate "C"
+    limit %(limit)s
+)
+/*include counted*/
+order by p.key collate "C";
 
 -- name: folders_of_agent
-/*include folders*/
-order by is_selected desc, selected > 0 desc, key collate "C"
-limit %(limit)s;
+with chosen as materialized (/*include chosen*/),
+of_folders as (select folder_id, count(*) as items from chosen group by folder_id),
+of_bases as (select base_id, count(*) as items from chosen group by base_id),
+page as materialized (
+    select * from (
+        select shown.*, coalesce(f.items, b.items, 0) as selected
+        from (/*include shown_bases*/ union all /*include shown_folders*/) shown
+        left join of_folders f on f.folder_id = shown.folder_id
+        left join of_bases b on b.base_id = shown.base_id
+    ) counted
+    order by is_selected desc, selected > 0 desc, key collate "C"
+    limit %(limit)s
+)
+/*include counted*/
+order by p.is_selected desc, p.selected > 0 desc, p.key collate "C";
 
 -- name: folder_exists
 select exists (
@@ -191,10 +216,17 @@ order by i.item_key
 limit %(limit)s;
 
 -- name: items_of_base
-select i.item_key, i.item_id, i.title, i.status from knowledge_item i
-join source s on s.organization_id = i.organization_id and s.source_id = i.source_id
-where i.organization_id = %(organization_id)s and i.item_key > %(after)s and s.base_id = %(base_id)s
-    and /*include selectable*/
+-- A page of each source, each by its index, and the first of them all.
+select i.item_key, i.item_id, i.title, i.status
+from source s
+cross join lateral (
+    select * from knowledge_item i
+    where i.organization_id = %(organization_id)s and i.source_id = s.source_id and i.item_key > %(after)s
+        and /*include selectable*/
+    order by i.item_key
+    limit %(limit)s
+) i
+where s.organization_id = %(organization_id)s and s.base_id = %(base_id)s
 order by i.item_key
 limit %(limit)s;
 

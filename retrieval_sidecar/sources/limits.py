@@ -15,7 +15,8 @@ class SourceLimits:
         bases: of an organization.
         sources: of a base.
         passages: of a file, a page or a pasted text.
-        pasted_characters: of a pasted text.
+        pasted_characters: of a pasted text, and of an item that is written by hand.
+        written_items: of a base, written by hand.
         import_bytes, import_lines: of a JSONL file.
         extraction: of a file, by its type.
         fetching: of a web page.
@@ -25,6 +26,7 @@ class SourceLimits:
     sources: int = 50
     passages: int = 3_000
     pasted_characters: int = 500_000
+    written_items: int = 3_000
     import_bytes: int = 1024 * MB
     import_lines: int = 1_000_000
     extraction: Limits = field(default_factory=Limits)
@@ -37,6 +39,7 @@ class SourceLimits:
             sources=settings.max_sources,
             passages=settings.max_passages,
             pasted_characters=settings.max_pasted_characters,
+            written_items=settings.max_written_items,
             import_bytes=settings.max_import_bytes,
             import_lines=settings.max_import_lines,
             extraction=Limits(

@@ -160,7 +160,7 @@ on conflict (organization_id, base_id, name) do nothing
 returning source_id;
 
 -- name: stored_content
-select kind, content_hash, is_processing, status = 'ready' and error is null as is_done from source
+select kind, content_hash, is_processing, status = 'ready' and error is null as is_done, is_written from source
 where organization_id = %(organization_id)s and source_id = %(source_id)s;
 
 -- name: replace_content

@@ -176,7 +176,8 @@ async def replace_content(
 
     What it yielded goes on answering until then. A reading of the old content that is under way stops.
 
-    Raises NotFound, PayloadTooLarge, and InvalidRequest of a text that is none or a source that is a page.
+    Raises NotFound, PayloadTooLarge, InvalidRequest of a text that is none or a source that is a page, and Conflict of
+    one whose items are written by hand.
     """
     source = await find_source(connection, organization_id, source_id)
     if source.kind not in ("file", "text", "jsonl"):
@@ -189,7 +190,9 @@ async def replace_content(
             row = await (await connection.execute(_SQL["stored_content"], parameters)).fetchone()
             if row is None:
                 raise NotFound
-            _, content_hash, is_processing, is_done = row
+            _, content_hash, is_processing, is_done, is_written = row
+            if is_written:
+                raise _written_by_hand()
             if content_hash == upload.sha256 and (is_processing or is_done):
                 return False
             if content_hash != upload.sha256:
@@ -244,10 +247,12 @@ async def request_reprocess(connection: Connection, organization_id: UUID, sourc
 
     Raises:
         NotFound: there is no such source.
-        Conflict: its content is not kept here, as where `load` has read it.
+        Conflict: its content is not kept here, as where `load` has read it, or its items are written by hand.
     """
     stored = {"organization_id": organization_id, "source_id": source_id}
     row = await (await connection.execute(_SQL["stored_content"], stored)).fetchone()
+    if row is not None and row[-1]:
+        raise _written_by_hand()
     if row is not None and row[0] != "url" and row[1] is None:
         raise Conflict("The content of this source is not kept here. Bring it in again where it came from.")
     parameters = {"organization_id": organization_id, "source_id": source_id}
@@ -343,6 +348,10 @@ async def require_room(connection: Connection, organization_id: UUID, base_id: U
         raise NotFound
     if row[0] >= limits.sources:
         raise LimitReached(f"A knowledge base may have {limits.sources} sources.", "ANSWERLINE_MAX_SOURCES")
+
+
+def _written_by_hand() -> Conflict:
+    return Conflict("The items of this source are written by hand: there is nothing to read. Change them one by one.")
 
 
 def _name(new: NewSource, url: str | None) -> str:

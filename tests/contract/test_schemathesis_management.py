@@ -25,7 +25,7 @@ from retrieval_sidecar.text.normalize import for_embedding
 from tests.support import database as support
 from tests.support.generated import HASTE, YAML, Case, api, in_a_thread, whole_numbers
 from tests.support.inspection import value
-from tests.support.management import key_for, new_number, running_management
+from tests.support.management import ManagementClient, key_for, new_number, running_management
 from tests.support.sidecar import TestClock, load
 from tests.support.small_organization import ORGANIZATION_ID, items, organization
 
@@ -72,6 +72,22 @@ CALL: LiteralString = (
 )
 
 
+async def write(client: ManagementClient, base: str) -> dict[str, str]:
+    """An item, a directory and an instruction in it: their paths, by the names of their ids."""
+    found: dict[str, str] = {}
+    for name, path, fields in (
+        ("directory_id", "instruction-directories", {"name": "Generated"}),
+        ("item_id", "knowledge-items", {"kb_id": base.rpartition("/")[2], "title": "Item", "content": "Text."}),
+        ("instruction_id", "instructions", {"title": "Instruction", "content": "Text."}),
+    ):
+        if name == "instruction_id":
+            fields["directory_id"] = found["directory_id"].rpartition("/")[2]
+        answer = await client.post(f"{BASE}/{path}", fields)
+        assert answer.status == 201, answer
+        found[name] = f"{BASE}/{path}/{answer.body['id']}"
+    return found
+
+
 SOME_AGENT: LiteralString = "select agent_id::text from phone_agent order by name limit 1"
 
 
@@ -80,10 +96,14 @@ async def manage(folder: Path) -> AsyncIterator[Running]:
     with support.test_server() as server, support.clone(server, support.migrated_template(server)) as database:
         await load(database, folder, organization(), items())
         key = await key_for(database, ORGANIZATION_ID)
-        limits: dict[str, Any] = {"max_bases": MANY, "max_sources": MANY}
+        limits: dict[str, Any] = {
+            f"max_{what}": MANY
+            for what in ("bases", "sources", "written_items", "instructions", "directories", "dynamic_characters")
+        }
         async with running_management(database, key, clock=HurryingClock(), **limits) as client:
             base = await client.new_base("Generated")
             source = await client.new_text(base)
+            written = await write(client, base)
             yield Running(
                 client.url,
                 {"X-API-Key": key},
@@ -93,6 +113,7 @@ async def manage(folder: Path) -> AsyncIterator[Running]:
                     "agent_id": await value(database, SOME_AGENT),
                     "session_id": await value(database, CALL),
                     "folder_key": f"base%3A{base.rpartition('/')[2]}",
+                    **{name: path.rpartition("/")[2] for name, path in written.items()},
                 }
                 | await client.new_people(await value(database, SOME_AGENT)),
                 {
@@ -143,14 +164,30 @@ def test_good_requests_of_what_is_there_are_accepted(case: Case, running: Runnin
     case.path_parameters.update({name: running.ids[name] for name in case.path_parameters})
     body: Any = case.body
     if case.media_type == "application/json" and isinstance(body, dict):
-        texts = [body[name] for name in ("name", "text", "query", "key", "greeting") if name in body]
+        texts = [
+            body[name]
+            for name in ("name", "text", "query", "key", "greeting", "title", "content")
+            if isinstance(body.get(name), str)
+        ]
         # Two things that the document says in words: a text shows something, and none holds NUL.
         assume(all(map(for_embedding, texts)) and fault(body) is None)
         case.body = of_what_is_there(whole_numbers(body), running)
+        if case.method == "PATCH" and "parent_id" in body:
+            case.body["parent_id"] = ""  # nowhere within itself
     if (case.method, case.path) in WITH_ETAG:
         case.headers.update({"If-Match": running.etag(case.formatted_path)})
+    if case.query and "segment" in case.query:
+        assume(fault(case.query["segment"]) is None)
+    if case.query and "folder_key" in case.query:
+        case.query["folder_key"] = "upload:Prices"
     # All files of chance have one name, which a base takes once.
     call(case, running, RANDOM_IDS if case.media_type == "multipart/form-data" else [])
+
+
+def has_precondition(case: Case) -> bool:
+    """Whether an operation takes an `If-Match`."""
+    named = DOCUMENT["paths"][case.path].get(case.method.lower(), {}).get("parameters", ())
+    return any(each["$ref"].endswith("/IfMatch") for each in named)
 
 
 def of_what_is_there(body: dict[str, Any], running: Running) -> dict[str, Any]:
@@ -176,6 +213,12 @@ def of_what_is_there(body: dict[str, Any], running: Running) -> dict[str, Any]:
     body.pop("team_id", None)
     if "key" in body:
         there["key"] = f"{body['key'][:150]}{uuid4().hex}"
+    there |= {name: running.ids[name] for name in ("kb_id", "directory_id") if name in body}
+    there |= {"folder_key": "upload:Prices", "valid_from": "2026-01-31", "valid_until": ""}
+    if "parent_id" in body:
+        there["parent_id"] = running.ids["directory_id"]
+    if "segments" in body:
+        there["segments"] = ["members" for _ in body["segments"]]
     if "name" in body:
         there["name"] = f"{body['name'][:150]}{uuid4().hex}"
     arrays = {name: [running.selectable[name] for _ in body[name]] for name in running.selectable if name in body}

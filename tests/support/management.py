@@ -33,9 +33,13 @@ class RecordingQueue:
     """Takes requests for jobs, and does none of them."""
 
     requested: list[tuple[UUID, UUID]] = field(default_factory=list)
+    of_documents: list[UUID] = field(default_factory=list)
 
     async def request(self, organization_id: UUID, source_id: UUID) -> None:
         self.requested.append((organization_id, source_id))
+
+    async def request_documents(self, organization_id: UUID) -> None:
+        self.of_documents.append(organization_id)
 
 
 @dataclass

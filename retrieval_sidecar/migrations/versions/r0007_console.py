@@ -3,7 +3,7 @@
 from retrieval_sidecar.migrations.sql_files import run_beside
 
 revision = "0007"
-down_revision = "0005"
+down_revision = "0006"
 
 
 def upgrade() -> None:

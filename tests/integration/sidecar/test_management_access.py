@@ -41,6 +41,10 @@ BODIES: dict[str, dict[str, Any]] = {
     "/text": {"name": "New", "text": "New text."},
     "/search": {"query": "parking"},
     "/knowledge-sources": {"instruction_ids": []},
+    "/knowledge-items/{item_id}": {"visibility": "internal"},
+    "/instructions/{instruction_id}": {"status": "draft"},
+    "/instruction-directories": {"name": "New"},
+    "/instruction-directories/{directory_id}": {"name": "Renamed"},
     "/phone-agents": {"name": "New", "language": "en", "prompt": "You answer the phone.", "greeting": "Hello."},
     "/phone-agents/{agent_id}": {"greeting": "Good morning."},
     "/contacts/{contact_id}": {"name": "Renamed"},
@@ -83,8 +87,12 @@ async def ask(client: ManagementClient, method: str, path: str, **ids: str) -> A
         "/phone-numbers": {"phone_number": new_number(), "agent_id": ids["agent_id"]},
         "/phone-numbers/{number_id}": {"agent_id": ids["agent_id"]},
         "/contacts": {"phone_number": new_number(), "name": "New"},
+        "/knowledge-items": {"kb_id": ids["kb_id"], "title": "New", "content": "New text."},
+        "/instructions": {"directory_id": ids["directory_id"], "title": "New", "content": "New text."},
     }
     body = next((each for end, each in (BODIES | others).items() if path.endswith(end)), None)
+    if method == "DELETE":
+        body = None
     if (method, path) in WITH_ETAG:
         # The state that is there, or, where it cannot be read, one that might be.
         etag = (await client.get(where)).headers.get("ETag", f'"{"0" * 64}"')
@@ -110,16 +118,28 @@ async def ids_of(client: ManagementClient) -> dict[str, str]:
     """One of everything that its organization has."""
     base = await client.new_base("Ids")
     source = await client.new_text(base)
+    kb_id = base.rpartition("/")[2]
+    directory, empty = [await _new(client, "instruction-directories", name=name) for name in ("Full", "Empty")]
+    text = {"title": "Ids", "content": "Of ids."}
     (agent, *_) = (await client.get("/api/v1/phone-agents")).body["items"]
     (call,) = (await client.get("/api/v1/calls")).body["items"]
-    kb_id = base.rpartition("/")[2]
     return await client.new_people(agent["id"]) | {
         "session_id": call["session_id"],
         "kb_id": kb_id,
         "source_id": source.rpartition("/")[2],
         "agent_id": agent["id"],
         "folder_key": f"base:{kb_id}",
+        "item_id": await _new(client, "knowledge-items", kb_id=kb_id, **text),
+        "instruction_id": await _new(client, "instructions", directory_id=directory, **text),
+        "directory_id": empty,
     }
+
+
+async def _new(client: ManagementClient, path: str, **fields: Any) -> str:
+    """The id of something new."""
+    answer = await client.post(f"{BASE}/{path}", fields)
+    assert answer.status == 201, answer
+    return str(answer.body["id"])
 
 
 async def contents(database: TestDatabase) -> dict[str, int]:
@@ -128,7 +148,7 @@ async def contents(database: TestDatabase) -> dict[str, int]:
 
 
 def test_the_operations_are_all_there() -> None:
-    assert len(OPERATIONS) == 71
+    assert len(OPERATIONS) == 84
     for method, path, permission in OPERATIONS:
         if path.startswith(("/api/v1/members", "/api/v1/api-keys")) or (method, path) == (
             "PATCH",

@@ -8,7 +8,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from retrieval_sidecar.knowledge.validity import DAYS, end_of, minute_of_week, open_minutes, start_of
+from retrieval_sidecar.knowledge.validity import (
+    DAYS,
+    end_of,
+    minute_of_week,
+    open_minutes,
+    start_of,
+    weekly_hours,
+)
 
 BERLIN, ALMATY, NEW_YORK = ZoneInfo("Europe/Berlin"), ZoneInfo("Asia/Almaty"), ZoneInfo("America/New_York")
 WEEK = 7 * 24 * 60
@@ -166,3 +173,19 @@ def test_another_day_or_time_is_refused_with_what_is_allowed(
 ) -> None:
     with pytest.raises(ValueError, match=names):
         open_minutes(hours)
+
+
+@given(HOURS)
+def test_hours_that_were_read_are_told_as_they_hold(hours: dict[str, list[tuple[str, str]]]) -> None:
+    minutes = open_minutes(hours)
+    shown = weekly_hours(minutes)
+    assert open_minutes(shown) == minutes
+    for spans in shown.values():
+        assert all(opens < closes for opens, closes in spans)
+        assert all(first[1] < second[0] for first, second in pairwise(spans))
+
+
+def test_hours_are_told_day_by_day() -> None:
+    assert weekly_hours([(0, WEEK)]) == {day: [("00:00", "24:00")] for day in DAYS}
+    assert weekly_hours([(22 * 60, 26 * 60)]) == {"mon": [("22:00", "24:00")], "tue": [("00:00", "02:00")]}
+    assert weekly_hours([]) == {day: [] for day in DAYS}
