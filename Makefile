@@ -19,8 +19,9 @@ KUSTOMIZE := sigs.k8s.io/kustomize/kustomize/v5
 KUSTOMIZE_VERSION := v5.6.0
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo run test check smoke images eval-retrieval bench bench-quick bench-ingest load pictures peers lock \
-        lock-images lock-peers livekit-server oasdiff kustomize redis-server chromium clean
+.PHONY: help setup demo run test check smoke images eval eval-quick eval-mutants eval-retrieval bench bench-quick \
+        bench-ingest call-latency load pictures peers lock lock-images lock-peers livekit-server oasdiff kustomize redis-server \
+        chromium clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-15s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -45,6 +46,7 @@ check: setup oasdiff kustomize ## lint, format, types, imports, contract, depend
 	$(BIN)/python -m contracts generate --check
 	$(BIN)/python -m contracts check
 	$(BIN)/python -m deploy.env_files --check
+	$(BIN)/python -m deploy.watch --check
 	$(BIN)/python -m pytest -q tests/unit/test_house_rules.py tests/unit/test_dependencies.py tests/unit/deploy
 
 smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 TOKEN_FILE=smoke.token
@@ -53,6 +55,15 @@ smoke: setup ## try out a running sidecar: make smoke URL=http://127.0.0.1:8090 
 images: setup ## do what the images' builds do, without Docker, and look at what comes of it
 	@$(BIN)/python -m deploy.images.prove worker
 	@$(BIN)/python -m deploy.images.prove sidecar
+
+eval: setup livekit-server ## all evaluations against their gates (EVAL_K runs a case), to build/eval/report.html
+	@$(BIN)/python -m tests.evals
+
+eval-quick: setup ## a part of them, in some minutes, for CI
+	@$(BIN)/python -m tests.evals --quick
+
+eval-mutants: setup ## builds that are broken on purpose, and the bench that catches each
+	@$(BIN)/python -m tests.evals.mutants
 
 eval-retrieval: setup ## recall and refusal, on the sample and ../shared/data, to build/eval/retrieval.json
 	@$(BIN)/python -m tests.evals.retrieval
@@ -65,6 +76,9 @@ bench-quick: setup ## the same on small data, some minutes; fails for what is wr
 
 bench-ingest: setup ## how fast knowledge comes in, and in how much memory, to build/bench/ingest.json
 	@$(BIN)/python -m tests.bench.ingest
+
+call-latency: setup livekit-server ## what a caller waits for, with and without searching ahead, to build/bench/call.json
+	@$(BIN)/python -m tests.bench.call
 
 load: setup ## 200 calls on one sidecar for ten minutes, then as many as it holds, to build/bench/load.json
 	@$(BIN)/python -m tests.bench.load

@@ -1153,7 +1153,8 @@ class CallEvent(ContractModel):
     )
     id: UUID
     type: Annotated[
-        str, Field(description="kb.search, kb.inline, turn, error or handoff; more may come.")
+        str,
+        Field(description="kb.search, kb.inline, turn, error, handoff or usage; more may come."),
     ]
     at: AwareDatetime
     data: Annotated[dict[str, Any], Field(description="As the voice contract has it.")]

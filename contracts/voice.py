@@ -279,6 +279,42 @@ class HandoffEvent(ContractModel):
     outcome: Literal["offered", "accepted", "transferred", "failed"]
 
 
+class UsageEvent(ContractModel):
+    """
+    What a call used of one model, told once at its end.
+    """
+
+    model_config = ConfigDict(
+        extra="forbid",
+    )
+    type: Literal["usage"] = "usage"
+    id: UUID
+    at: AwareDatetime
+    kind: Literal["stt", "llm", "tts"]
+    model: Annotated[str, Field(pattern="^[A-Za-z0-9_.:/@-]{1,128}$")]
+    input_tokens: Annotated[
+        int | None,
+        Field(
+            alias="inputTokens", description="All of them, cached ones and audio included.", ge=0
+        ),
+    ] = None
+    cached_input_tokens: Annotated[int | None, Field(alias="cachedInputTokens", ge=0)] = None
+    audio_input_tokens: Annotated[int | None, Field(alias="audioInputTokens", ge=0)] = None
+    output_tokens: Annotated[
+        int | None, Field(alias="outputTokens", description="All of them, audio included.", ge=0)
+    ] = None
+    audio_output_tokens: Annotated[int | None, Field(alias="audioOutputTokens", ge=0)] = None
+    characters: Annotated[int | None, Field(description="That were spoken.", ge=0)] = None
+    audio_seconds: Annotated[
+        float | None, Field(alias="audioSeconds", description="That were heard or spoken.", ge=0.0)
+    ] = None
+    cost: Annotated[
+        float | None,
+        Field(description="By the worker's table of prices; absent where it has none.", ge=0.0),
+    ] = None
+    currency: Annotated[str | None, Field(pattern="^[A-Z]{3}$")] = None
+
+
 class EventsAccepted(ContractModel):
     model_config = ConfigDict(
         extra="forbid",
@@ -506,7 +542,7 @@ class EventsRequest(ContractModel):
     events: Annotated[
         list[
             Annotated[
-                TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent,
+                TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent | UsageEvent,
                 Field(discriminator="type"),
             ]
         ],

@@ -11,6 +11,7 @@ from pydantic.fields import FieldInfo
 from pydantic_core import PydanticUndefined
 
 from contracts.secret_files import SecretFileSettings
+from retrieval_sidecar.mcp.settings import McpSettings
 from retrieval_sidecar.settings import Settings as SidecarSettings
 from worker.settings import Settings as WorkerSettings
 
@@ -18,6 +19,7 @@ FOLDER: Final = Path(__file__).parent / "compose" / "env"
 SETTINGS: Final[Mapping[str, type[SecretFileSettings]]] = {
     "voice": SidecarSettings,
     "manage": SidecarSettings,
+    "mcp": McpSettings,
     "work": SidecarSettings,
     "worker": WorkerSettings,
 }

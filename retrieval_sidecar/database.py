@@ -3,7 +3,7 @@
 import math
 import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
-from contextlib import asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -13,6 +13,7 @@ from psycopg import AsyncConnection, errors
 from psycopg.rows import TupleRow
 from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
+from contracts.tracing import step
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.errors import DeadlineExceeded, Unavailable
 from retrieval_sidecar.gate import Gate
@@ -70,7 +71,7 @@ class Pool(AsyncConnectionPool[Connection]):
             timeout=_PATIENCE_S,
             name=name,
         )
-        self._gate = Gate(size, waiting)
+        self._gate = Gate(size, waiting, name="database")
 
     @asynccontextmanager
     async def within(self, deadline: Deadline) -> AsyncIterator[Connection]:
@@ -79,7 +80,10 @@ class Pool(AsyncConnectionPool[Connection]):
         Raises Unavailable where there will be none by the deadline: at once, if the queue already tells.
         """
         patience_s = min(_PATIENCE_S, deadline.remaining())
-        async with self._gate.passed(patience_s), self.connection(patience_s) as connection:
+        async with AsyncExitStack() as held:
+            with step("pool_wait"):
+                await held.enter_async_context(self._gate.passed(patience_s))
+                connection = await held.enter_async_context(self.connection(patience_s))
             yield connection
 
     async def read(self, deadline: Deadline, work: Callable[[Connection], Awaitable[_T]]) -> _T:

@@ -1,19 +1,21 @@
 """Every setting of the sidecar; the only reader of its environment."""
 
 from dataclasses import dataclass
-from typing import Literal, Self
+from typing import Literal, Self, TypeVar
 
-from pydantic import ByteSize, Field, SecretStr, ValidationError
+from pydantic import AnyHttpUrl, ByteSize, Field, SecretStr, ValidationError
 from pydantic_settings import SettingsConfigDict
 
 from contracts.secret_files import SecretFileError, SecretFileSettings
 from retrieval_sidecar.errors import ConfigurationError
 
 EmbedderKind = Literal["local", "openai", "fake"]
+LogLevel = Literal["debug", "info", "warning", "error"]
 _OPENAI_URL = "https://api.openai.com/v1"
 _OPENAI_MODEL = "text-embedding-3-small"
 _OPENAI_DIMENSIONS = 1536
 _MB = 1024 * 1024
+_Settings = TypeVar("_Settings", bound=SecretFileSettings)
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,13 +145,23 @@ class Settings(SecretFileSettings):
     session_idle_minutes: int = Field(
         default=60, ge=1, description="After so long without a sign of it a call counts as lost."
     )
+    metrics_host: str = Field(
+        default="127.0.0.1", description="Where metrics are served, without a password: a private address."
+    )
+    metrics_port: int | None = Field(
+        default=None, ge=0, le=65535, description="Their port, for Prometheus; they are served where it is set."
+    )
+    otlp_endpoint: AnyHttpUrl | None = Field(
+        default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
+    )
+    trace_ratio: float = Field(default=1.0, ge=0, le=1, description="Which part of the traces is recorded, 0 to 1.")
     console_idle_minutes: int = Field(
         default=60, ge=1, description="Without a request for so long a browser has to sign in to the console again."
     )
     console_session_hours: int = Field(
         default=12, ge=1, description="After so long it has to in any case; with its API key a session ends at once."
     )
-    log_level: Literal["debug", "info", "warning", "error"] = "info"
+    log_level: LogLevel = "info"
 
     @classmethod
     def from_env(cls) -> Self:
@@ -158,16 +170,7 @@ class Settings(SecretFileSettings):
         Raises:
             ConfigurationError: naming each variable that is missing or wrong, without its value.
         """
-        try:
-            return cls()
-        except SecretFileError as error:
-            raise ConfigurationError(f"Set these secrets otherwise:\n  {error}") from None
-        except ValidationError as error:
-            lines = [
-                f"{_variable(problem['loc'])}: {problem['msg']}"
-                for problem in error.errors(include_input=False, include_url=False)
-            ]
-            raise ConfigurationError("Set these variables:\n  " + "\n  ".join(lines)) from None
+        return read_environment(cls)
 
     @property
     def embedder_choice(self) -> EmbedderChoice:
@@ -199,6 +202,24 @@ class Settings(SecretFileSettings):
         """The libpq URL of a role."""
         url: SecretStr | None = getattr(self, f"{role}_database_url")
         return (url or self.database_url).get_secret_value()
+
+
+def read_environment(settings: type[_Settings]) -> _Settings:
+    """The settings as the environment has them.
+
+    Raises:
+        ConfigurationError: naming each variable that is missing or wrong, without its value.
+    """
+    try:
+        return settings()
+    except SecretFileError as error:
+        raise ConfigurationError(f"Set these secrets otherwise:\n  {error}") from None
+    except ValidationError as error:
+        lines = [
+            f"{_variable(problem['loc'])}: {problem['msg']}"
+            for problem in error.errors(include_input=False, include_url=False)
+        ]
+        raise ConfigurationError("Set these variables:\n  " + "\n  ".join(lines)) from None
 
 
 def _variable(loc: tuple[int | str, ...]) -> str:

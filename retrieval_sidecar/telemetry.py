@@ -6,6 +6,15 @@ from typing import Any
 
 import structlog
 
+from contracts import tracing
+from retrieval_sidecar.settings import Settings
+
+
+def configure_telemetry(settings: Settings, process: str) -> None:
+    """Logs and traces as the settings have them, for a process of this name."""
+    configure_logging(settings.log_level)
+    tracing.configure(f"answerline-{process}", endpoint=settings.otlp_endpoint, ratio=settings.trace_ratio)
+
 
 def _without_exception_text(
     _logger: Any, _method: str, event: structlog.typing.EventDict

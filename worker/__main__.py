@@ -14,6 +14,7 @@ from worker.errors import (
     SidecarUnavailableError,
     UnauthorizedError,
 )
+from worker.prices import Prices, PricesError
 from worker.settings import Settings, SettingsError
 from worker.sidecar_client import SidecarClient
 
@@ -30,12 +31,15 @@ log = structlog.get_logger("worker")
 def start() -> None:
     """Check the sidecar, then take calls until SIGTERM; running calls may end first."""
     chosen = _settings()
+    _check_prices(chosen)
     _check(chosen, chosen.sidecar_wait_s)
     # not before it is needed: the models' libraries take seconds to import
-    from worker.server import create_server, serve  # noqa: PLC0415 - the line above
+    from worker.server import serve  # noqa: PLC0415 - the line above
 
     try:
-        asyncio.run(serve(create_server(chosen)))
+        asyncio.run(serve(chosen))
+    except OSError as error:
+        _fail(f"Metrics cannot be served at {chosen.metrics_host}:{chosen.metrics_port} ({error.strerror}).")
     except RuntimeError:
         log.exception("stopped")
         _fail("LiveKit could not be reached at LIVEKIT_URL, or refused LIVEKIT_API_KEY.")
@@ -46,7 +50,9 @@ def check(
     wait: Annotated[float, typer.Option(help="Seconds to wait for a sidecar not up yet.")] = 0,
 ) -> None:
     """Check settings, contract and token, and take no calls. Exit status 0, 1 or 2 (settings)."""
-    _check(_settings(), wait)
+    chosen = _settings()
+    _check_prices(chosen)
+    _check(chosen, wait)
 
 
 @app.command("settings")
@@ -62,6 +68,13 @@ def _settings() -> Settings:
         _fail(str(error), status=2)
     logs.configure(chosen.log_level)
     return chosen
+
+
+def _check_prices(chosen: Settings) -> None:
+    try:
+        Prices.read(chosen.prices_file)
+    except PricesError as error:
+        _fail(str(error), status=2)
 
 
 def _check(chosen: Settings, wait_s: float) -> None:

@@ -74,11 +74,13 @@ class PhoneAgent(Agent):
         patience_s = patience(self._reply_s, _seconds_since_caller(chat_ctx))
         chunks = Agent.default.llm_node(self, with_notes(chat_ctx), tools, model_settings)
         may_call = model_settings.tool_choice != "none"
-        return reply(chunks, patience_s, partial(self._health.model, "llm"), may_call=may_call)
+        replied = reply(chunks, patience_s, partial(self._health.model, "llm"), may_call=may_call)
+        return self._deps.turns.to_first("chat", replied)
 
     def tts_node(self, text: AsyncIterable[str], model_settings: ModelSettings) -> AsyncGenerator[rtc.AudioFrame, None]:
         """The voice, or a recording in its place."""
-        return _audible(self, text, model_settings, self._deps.canned, self._health)
+        heard = _audible(self, text, model_settings, self._deps.canned, self._health)
+        return self._deps.turns.to_first("speech", heard)
 
     def _prepare(self, _greeting: SpeechHandle) -> None:
         voice = self.session.tts

@@ -16,6 +16,7 @@ from worker.search_guard import SearchGuard
 from worker.sidecar_client import SessionIds, SidecarClient
 from worker.text import storable
 from worker.timeline import Timeline
+from worker.turns import Turns
 from worker.waiting_phrases import WaitingPhrases
 
 CALLER_KINDS = [
@@ -46,6 +47,7 @@ class CallDeps:
         canned: lines that are there as sound.
         prefetch: searches ahead, where that is set.
         fallback: what answers this turn where the model cannot.
+        turns: times and traces of the turns.
     """
 
     client: SidecarClient
@@ -61,6 +63,7 @@ class CallDeps:
     canned: CannedVoice = field(default_factory=CannedVoice)
     prefetch: Prefetch | None = None
     fallback: Fallback = field(default_factory=Fallback)
+    turns: Turns = field(default_factory=Turns)
 
 
 class Dispatch(BaseModel):

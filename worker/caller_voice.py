@@ -15,18 +15,16 @@ class CallerVoice:
 
     Attributes:
         speaking: whether the caller is heard.
-        began_at: when the caller last began to speak.
         ended_at: when the caller last fell silent.
     """
 
     speaking: bool = False
-    began_at: float | None = None
     ended_at: float | None = None
 
     def has_become(self, state: State, at: float) -> None:
         """Take a change of what LiveKit says the caller does."""
         if state == "speaking":
-            self.speaking, self.began_at = True, at
+            self.speaking = True
         elif self.speaking:
             self.speaking, self.ended_at = False, at - _HEARD_AFTER_S
 

@@ -1,7 +1,8 @@
 """The talking part of a call: the session as we set it, what it reports, trouble and silence."""
 
 import asyncio
-from collections.abc import Callable, Coroutine
+import contextlib
+from collections.abc import Callable, Coroutine, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, Literal, TypeAlias, cast
@@ -10,6 +11,7 @@ from uuid import uuid4
 import structlog
 from livekit.agents import NOT_GIVEN, AgentSession, inference
 from livekit.agents.llm import ChatMessage, RealtimeModel
+from livekit.agents.metrics import ModelUsage
 from livekit.agents.voice import (
     ConversationItemAddedEvent,
     ErrorEvent,
@@ -32,6 +34,7 @@ from worker.timeline import now
 
 _LONGEST_TURN: Final = 8000  # the contract's limit
 _FAILURES_TO_GIVE_UP: Final = 3
+_HIDDEN: Final = "\N{BULLET}"  # a key that was pressed: which one may be a secret
 Source: TypeAlias = Literal["stt", "llm", "tts", "realtime"]
 # Failures of the other two are dealt with where the agent speaks.
 _SOURCES: Final[dict[str, Source]] = {"stt_error": "stt", "realtime_model_error": "realtime"}
@@ -88,9 +91,11 @@ class Conversation:
         self._failures: dict[str, int] = {}
         self._given_up = False
         self._silence: asyncio.Task[None] | None = None
+        self._keyed: set[str] = set()
         self._tasks: set[asyncio.Task[None]] = set()
         known = " ".join((prompt, *(line(key, deps.language) for key in keys() if not key.startswith("knowledge."))))
         self._judge = TurnJudge(deps.language, set(content_words(known, deps.language)))
+        deps.turns.follow(session)
         session.on("conversation_item_added", self._on_item)
         session.on("function_tools_executed", self._on_tools)
         session.on("error", self._on_error)
@@ -106,11 +111,38 @@ class Conversation:
     async def aclose(self) -> None:
         """Stop what is still to be said, and judge the last turn."""
         self._count(unsearched=self._judge.ended())
+        self._deps.turns.close()
         if self._deps.prefetch:
             self._deps.prefetch.drop()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    @property
+    def used(self) -> Sequence[ModelUsage]:
+        """What the models were used for so far."""
+        return self._session.usage.model_usage
+
+    def begins_to_key(self) -> None:
+        """The caller presses a key: the agent stops speaking, as for a word of theirs."""
+        with contextlib.suppress(RuntimeError):  # what may not be interrupted, such as a goodbye
+            self._session.interrupt()
+
+    def has_keyed(self, keys: str) -> None:
+        """The caller has keyed this in, which is a turn of theirs; nothing, where it was too much to be meant."""
+        if not self._deps.handoff.under_way:
+            log.info("keyed_in", session_id=str(self._deps.ids.session_id), count=len(keys))
+            self._start(self._answer_keys(keys))
+
+    async def _answer_keys(self, keys: str) -> None:
+        with contextlib.suppress(RuntimeError):  # not to be interrupted: the answer comes after it
+            await self._session.interrupt()
+        with contextlib.suppress(RuntimeError):  # the session is closing
+            if keys:
+                self._keyed.add(keys)
+                self._session.generate_reply(user_input=keys)
+            else:
+                self._session.say(line("call.trouble", self._deps.language))
 
     def _on_item(self, event: ConversationItemAddedEvent) -> None:
         message = event.item
@@ -134,7 +166,7 @@ class Conversation:
                 id=uuid4(),
                 at=datetime.fromtimestamp(message.created_at, UTC),
                 role="caller" if by_caller else "agent",
-                text=text[:_LONGEST_TURN],
+                text=_HIDDEN * len(text) if by_caller and text in self._keyed else text[:_LONGEST_TURN],
                 interrupted=None if by_caller else message.interrupted,
                 latency_ms=None if latency is None else max(0.0, latency * 1000),
             )
@@ -142,13 +174,12 @@ class Conversation:
 
     def _latency(self, message: ChatMessage) -> float | None:
         """Seconds from the end of the caller's speech to the sound of an answer."""
-        latency, began = message.metrics.get("e2e_latency"), message.metrics.get("started_speaking_at")
-        ended = self._deps.caller.ended_at
-        # LiveKit does not know it of a realtime model's answer that comes after a "one moment"
-        if latency is None and self._unanswered and began and ended:
-            latency = began - ended
-        self._unanswered = False
-        return latency
+        if not self._words_come_late:
+            return message.metrics.get("e2e_latency")
+        # LiveKit has no figure for a realtime model's answer after a "one moment", which has its time by this clock
+        began, ended = message.metrics.get("started_speaking_at"), self._deps.caller.ended_at
+        answers, self._unanswered = self._unanswered, False
+        return began - ended if answers and began and ended else None
 
     def _on_speech(self, event: SpeechCreatedEvent) -> None:
         if event.source == "generate_reply":

@@ -21,7 +21,9 @@ from livekit.agents import (
 )
 from livekit.agents.voice.room_io import AudioInputOptions, RoomOptions
 
+from contracts import tracing
 from contracts.voice import Bootstrap, InlineEvent
+from worker import metrics, usage
 from worker.agent import Announcement, PhoneAgent, compose
 from worker.call import CALLER_KINDS, CallDeps, bootstrap_request, language_of_call
 from worker.canned import CannedVoice
@@ -29,6 +31,7 @@ from worker.conversation import Conversation, Ending, open_session
 from worker.deadline import Deadline
 from worker.errors import DispatchError, HandoffRefusedError, NotFoundError, SidecarError
 from worker.handoff import Handoff
+from worker.keypad import Keypad
 from worker.messages import line
 from worker.prefetch import Prefetch
 from worker.providers import Providers, open_providers
@@ -75,6 +78,7 @@ class Call:
         self._caller: rtc.RemoteParticipant | None = None
         self._deps: CallDeps | None = None
         self._conversation: Conversation | None = None
+        self._keypad: Keypad | None = None
         self._ending: Ending | None = None
         self._left: Ending | None = None
         self._refused = False
@@ -89,6 +93,7 @@ class Call:
             await ctx.connect(auto_subscribe=AutoSubscribe.AUDIO_ONLY)
             ctx.room.on("participant_disconnected", self._on_participant_disconnected)
             ctx.room.on("disconnected", self._on_room_disconnected)
+            ctx.room.on("sip_dtmf_received", self._on_key)
             if _somebody_answers(ctx.room):
                 self._refused = True
                 log.warning("second_agent_refused")
@@ -110,10 +115,15 @@ class Call:
 
     async def aclose(self) -> None:
         """Hang up, report what is left and the terminal status, and let go of everything."""
-        if self._conversation:
+        if self._keypad:
+            self._keypad.close()
+        if self._conversation and self._deps:
             await self._conversation.aclose()
+            for event in usage.events(self._conversation.used, self._settings.prices_file):
+                self._deps.timeline.add(event)
         async with self._resources:
             await asyncio.gather(self._delete_room(), self._report_end())
+        await asyncio.to_thread(tracing.flush)
 
     async def _answer(self, caller: rtc.RemoteParticipant) -> None:
         client = await self._resources.enter_async_context(
@@ -156,6 +166,7 @@ class Call:
             deps = replace(deps, prefetch=Prefetch(partial(search_ahead, deps), language))
         self._deps = deps
         self._ctx.log_context_fields["session_id"] = str(ids.session_id)
+        metrics.note(metrics.STARTED)
         log.info("call_started", agent_id=str(ids.agent_id), language=language)
         if bootstrap.inline_knowledge:
             characters = bootstrap.inline_knowledge.characters
@@ -174,6 +185,8 @@ class Call:
         greeting = bootstrap.agent.greeting.strip() or line("greeting", language)
         agent = PhoneAgent(prompt, greeting, deps, tools, self._conversation, self._settings.reply_s)
         await session.start(agent, room=self._ctx.room, room_options=self._room(), record=False, session_host=False)
+        talk = self._conversation
+        self._keypad = Keypad(self._settings.keys_pause_s, talk.begins_to_key, talk.has_keyed)
 
     def _open_providers(self, language: str) -> Providers:
         providers = open_providers(self._settings, language)
@@ -250,6 +263,12 @@ class Call:
             else:
                 self.hang_up(left)
 
+    def _on_key(self, event: rtc.SipDTMF) -> None:
+        """Take a key of the caller's telephone, and of nobody else in the room."""
+        caller, by = self._caller, event.participant
+        if self._keypad and caller and by and by.identity == caller.identity:
+            self._keypad.press(event.digit)
+
     def _on_room_disconnected(self, _reason: object) -> None:
         self.hang_up(Ending("failed", "room_disconnected"))
 
@@ -271,6 +290,7 @@ class Call:
         if self._refused:
             return
         ending = self._ending or Ending("failed", "worker_shutdown")
+        metrics.note(metrics.ENDED, status=ending.status)
         log.info("call_ended", status=ending.status, reason=ending.reason)
         deps = self._deps
         if deps is None:

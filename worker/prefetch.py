@@ -1,11 +1,13 @@
 """Searching ahead: for what the caller said, while the model still thinks about it."""
 
 import asyncio
+import time
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from typing import Final
 
 from contracts.voice import SearchResponse
+from worker import metrics
 from worker.errors import SidecarError
 from worker.messages import content_words, is_acknowledgement
 from worker.question import LONGEST, Question, same_question
@@ -31,6 +33,8 @@ class Prefetch:
     _task: asyncio.Task[SearchResponse] | None = None
     _words: frozenset[str] = frozenset()
     _turn_has_had_one: bool = False
+    _began: float = 0.0
+    _ended: float | None = None
 
     def caller_said(self, transcript: str) -> None:
         """Search for these words, unless they ask nothing or this turn had its search."""
@@ -40,9 +44,9 @@ class Prefetch:
         if not asks or len(text) > LONGEST or self._turn_has_had_one:
             return
         self._turn_has_had_one = True
-        self._words = words
+        self._words, self._began, self._ended = words, time.monotonic(), None
         self._task = asyncio.ensure_future(self.search(Question(text)))
-        self._task.add_done_callback(_take_note)
+        self._task.add_done_callback(self._take_note)
 
     def turn_ended(self) -> None:
         """The caller's turn is the model's now: the next words are another turn."""
@@ -53,16 +57,26 @@ class Prefetch:
         if self._task:
             self._task.cancel()
             self._task = None
+            metrics.note(metrics.AHEAD, result="unused")
 
     def take(self, question: Question) -> asyncio.Task[SearchResponse] | None:
         """The search ahead, if it was for this question; it is dropped if not."""
         task, self._task = self._task, None
         words = content_words(question.query, self.language)
         if task and not question.parts and same_question(words, self._words, _OVERLAP):
+            metrics.note(metrics.SAVED, (self._ended or time.monotonic()) - self._began)
             return task
         if task:
             task.cancel()
+            metrics.note(metrics.AHEAD, result="unused")
         return None
+
+    def _take_note(self, task: asyncio.Task[SearchResponse]) -> None:
+        """A search that nobody waited for any more may have failed: nothing follows from it."""
+        if task is self._task:
+            self._ended = time.monotonic()
+        if not task.cancelled():
+            task.exception()
 
 
 async def first_useful(
@@ -76,11 +90,7 @@ async def first_useful(
     try:
         response = await ahead
     except SidecarError:
-        return await search()
-    return response if response.status == "ok" else await search()
-
-
-def _take_note(task: asyncio.Task[SearchResponse]) -> None:
-    """A search that nobody waited for any more may have failed: nothing follows from it."""
-    if not task.cancelled():
-        task.exception()
+        response = None
+    is_useful = response is not None and response.status == "ok"
+    metrics.note(metrics.AHEAD, result="used" if is_useful else "unused")
+    return response if response and is_useful else await search()

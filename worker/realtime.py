@@ -7,6 +7,7 @@ a little of what was before the words: no silence, and no echo of the agent.
 
 import asyncio
 import contextlib
+import time
 from collections import deque
 from dataclasses import replace
 from typing import Any, Final
@@ -63,8 +64,8 @@ class PatientSession(openai.realtime.RealtimeSession):
         self._before: deque[rtc.AudioFrame] = deque()
         self._reply: RealtimeReply | None = None
         self._asked_by = self._answered_by = ""  # the ids of the reply's request, and of its response
-        self._turn_began: float | None = None
-        self._turns: dict[str, float | None] = {}
+        self._turn_at: float | None = None
+        self._turns: dict[str, float | None] = {}  # when each ended, by the id that the server gave it
         self._broken_off = self._after_caller = False
         self._notes: list[str] = []
         self._lost = False
@@ -81,7 +82,7 @@ class PatientSession(openai.realtime.RealtimeSession):
 
     def commit_audio(self) -> None:
         """The caller's turn has ended."""
-        self._turn_began, self._after_caller = self._call.caller.began_at, True
+        self._turn_at, self._after_caller = time.time(), True
         super().commit_audio()
 
     def generate_reply(
@@ -142,7 +143,7 @@ class PatientSession(openai.realtime.RealtimeSession):
             super().interrupt()
             return
         if event == "input_audio_transcription_completed" and arguments[0].is_final:
-            # the words belong before the answer, though they often come after it has begun
+            # the words belong where the turn ended, as a cascade has them, though they may come after the answer
             heard = arguments[0]
             arguments = (replace(heard, turn_started_at=self._turns.pop(heard.item_id, None)),)
         if event == "error":
@@ -175,7 +176,7 @@ class PatientSession(openai.realtime.RealtimeSession):
     def _on_server_event(self, event: dict[str, Any]) -> None:
         kind = event["type"]
         if kind == "input_audio_buffer.committed":
-            self._turns[event["item_id"]] = self._turn_began
+            self._turns[event["item_id"]] = self._turn_at
         elif kind == "response.created":
             response = event["response"]
             if (response.get("metadata") or {}).get("client_event_id") == self._asked_by:

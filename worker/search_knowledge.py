@@ -10,7 +10,9 @@ import structlog
 from livekit.agents import RunContext, function_tool
 from livekit.agents.llm import RawFunctionTool, RealtimeModel
 
+from contracts import tracing
 from contracts.voice import ErrorEvent, SearchEvent, SearchRequest, SearchResponse, SubQuestion
+from worker import metrics
 from worker.call import CallDeps
 from worker.deadline import Clock, Deadline
 from worker.errors import SidecarError
@@ -89,7 +91,9 @@ def get_knowledge_tools(limits: SearchLimits | None = None, clock: Clock = monot
         attempts = Attempts()
         searched = _Searched("aborted", without_answer("aborted", deps.language))
         try:
-            searched = await _search(raw_arguments, ctx, bounds, deadline, attempts)
+            with deps.turns.search(NAME) as span:
+                searched = await _search(raw_arguments, ctx, bounds, deadline, attempts)
+                span.set_attributes(_noted(deps, searched, attempts))
         except Exception:
             # a fault of ours must not reach the model as "an internal error occurred"
             log.exception("search_failed", session_id=str(deps.ids.session_id))
@@ -155,7 +159,8 @@ async def search_ahead(deps: CallDeps, question: Question) -> SearchResponse:
         SidecarError: when there is no answer.
     """
     request = _request(question, deps, question.query)
-    return await deps.client.search(deps.ids.session_id, request, Deadline.after(SearchLimits().http), Attempts())
+    with deps.turns.step("search_ahead"):
+        return await deps.client.search(deps.ids.session_id, request, Deadline.after(SearchLimits().http), Attempts())
 
 
 def _request(question: Question, deps: CallDeps, utterance: str | None) -> SearchRequest:
@@ -206,7 +211,20 @@ def _utterance(ctx: Context) -> str | None:
     return None
 
 
+def _noted(deps: CallDeps, searched: _Searched, attempts: Attempts) -> dict[str, tracing.Value]:
+    """What a trace says of a search; no attempts: it was answered ahead."""
+    return {
+        "answerline.session.id": str(deps.ids.session_id),
+        "answerline.search.id": str(searched.search_id or ""),
+        "answerline.search.status": searched.status,
+        "answerline.search.results": len(searched.result_ids),
+        "answerline.search.attempts": attempts.count,
+    }
+
+
 def _record(deps: CallDeps, searched: _Searched, attempts: Attempts, ms: float) -> None:
+    ahead = "true" if searched.search_id and attempts.count == 0 else "false"
+    metrics.note(metrics.SEARCHES, max(0.0, ms) / 1000, status=searched.status, ahead=ahead)
     log.info(
         "searched",
         session_id=str(deps.ids.session_id),

@@ -4,11 +4,13 @@ import asyncio
 import math
 import signal
 from functools import partial
+from pathlib import Path
 
 import structlog
 from livekit.agents import AgentServer, JobProcess
 
-from worker import entrypoint, logs
+from contracts import tracing
+from worker import entrypoint, logs, metrics
 from worker.settings import Settings
 
 _END_S = 30.0
@@ -16,14 +18,21 @@ _END_S = 30.0
 log = structlog.get_logger(__name__)
 
 
-def prewarm(settings: Settings, process: JobProcess) -> None:
+def prewarm(settings: Settings, measures: Path | None, process: JobProcess) -> None:
     """Prepare a process before it has a call: the imports are done by unpickling this function."""
     logs.configure_job_process()
+    tracing.configure("answerline-worker", endpoint=settings.otlp_endpoint, ratio=settings.trace_ratio)
+    metrics.send_to(measures)
     process.userdata[entrypoint.SETTINGS] = settings
 
 
-def create_server(settings: Settings) -> AgentServer:
-    """The server, registered for explicit dispatch under the agent's name."""
+def create_server(settings: Settings, measures: Path | None = None) -> AgentServer:
+    """The server, registered for explicit dispatch under the agent's name.
+
+    Args:
+        settings: the worker's.
+        measures: the socket that takes what calls measure.
+    """
     # LiveKit offers no call to a worker that reports a load of 1, whatever the worker's own threshold is.
     unlimited = math.isinf(settings.load_threshold)
     server = AgentServer(
@@ -38,7 +47,7 @@ def create_server(settings: Settings) -> AgentServer:
         num_idle_processes=settings.idle_processes,
         drain_timeout=settings.drain_s,
         session_end_timeout=_END_S,
-        setup_fnc=partial(prewarm, settings),
+        setup_fnc=partial(prewarm, settings, measures),
         preload_modules=["worker.entrypoint"],
         log_level=settings.log_level.upper() if settings.log_level != "warning" else "WARN",
     )
@@ -46,12 +55,20 @@ def create_server(settings: Settings) -> AgentServer:
     return server
 
 
-async def serve(server: AgentServer) -> None:
+async def serve(settings: Settings) -> None:
     """Take calls until SIGTERM or SIGINT, then let those that run end; a second signal hurries.
 
     Raises:
+        OSError: when metrics cannot be served where the settings say.
         RuntimeError: when LiveKit cannot be reached.
     """
+    with metrics.socket_path(settings) as measures:
+        server = create_server(settings, measures)
+        async with metrics.served(settings, measures, lambda: len(server.active_jobs)):
+            await _serve(server)
+
+
+async def _serve(server: AgentServer) -> None:
     loop = asyncio.get_running_loop()
     told, hurried = asyncio.Event(), asyncio.Event()
 

@@ -9,6 +9,7 @@ from pydantic import (
     AnyUrl,
     BeforeValidator,
     Field,
+    FilePath,
     SecretStr,
     UrlConstraints,
     ValidationError,
@@ -91,6 +92,10 @@ class Settings(SecretFileSettings):
         default=15, description="Seconds of silence before the caller is asked, and before hang-up."
     )
 
+    keys_pause_s: Annotated[float, Field(ge=0.5, le=10)] = Field(
+        default=2.0, description="Seconds after a key of the caller's telephone until they are done; # ends it at once."
+    )
+
     reply_s: Annotated[float, Field(ge=1, le=10)] = Field(
         default=4.5, description="Seconds a model has to its first word, tries and fallback included."
     )
@@ -120,6 +125,21 @@ class Settings(SecretFileSettings):
     )
     drain_s: Annotated[int, Field(ge=1)] = Field(
         default=1800, description="Seconds that running calls have to end after SIGTERM."
+    )
+    prices_file: FilePath | None = Field(
+        default=None, description="What models cost, as worker/prices.toml has it, which is taken where none is named."
+    )
+    metrics_host: NotBlank = Field(
+        default="127.0.0.1", description="Where metrics are served, without a password: a private address."
+    )
+    metrics_port: Annotated[int, Field(ge=0, le=65535)] | None = Field(
+        default=None, description="Their port, for Prometheus; they are served where it is set."
+    )
+    otlp_endpoint: AnyHttpUrl | None = Field(
+        default=None, description="An OpenTelemetry collector, for traces by OTLP over HTTP; none where it is not set."
+    )
+    trace_ratio: Annotated[float, Field(ge=0, le=1)] = Field(
+        default=1.0, description="Which part of the traces is recorded, 0 to 1."
     )
     log_level: LogLevel = Field(default="info", description="debug, info, warning or error.")
 

@@ -5,6 +5,7 @@ may be repeated: a search only reads, and the others are idempotent by contract.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -12,6 +13,7 @@ from typing import Final, Literal, Self, TypeAlias, TypeVar
 from uuid import UUID
 
 import aiohttp
+from opentelemetry.trace import SpanKind
 from pydantic import ValidationError
 from tenacity import (
     AsyncRetrying,
@@ -22,6 +24,7 @@ from tenacity import (
     wait_fixed,
 )
 
+from contracts import tracing
 from contracts.model import ContractModel
 from contracts.voice import (
     Bootstrap,
@@ -38,6 +41,7 @@ from contracts.voice import (
     SearchRequest,
     SearchResponse,
     TurnEvent,
+    UsageEvent,
 )
 from worker.deadline import Deadline
 from worker.errors import (
@@ -49,12 +53,13 @@ from worker.errors import (
 )
 
 _SESSIONS: Final = "/internal/voice/v1/sessions"
+_ID: Final = re.compile(r"(?<=/)[0-9a-f-]{36}(?=/)")
 _CONNECT_S: Final = 1.0
 _EXCHANGE_S: Final = 3.8
 # Five passages of 2,000 characters, escaped, are a tenth of this.
 _LARGEST_ANSWER: Final = 1 << 20
 
-Event: TypeAlias = TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent
+Event: TypeAlias = TurnEvent | SearchEvent | InlineEvent | ErrorEvent | HandoffEvent | UsageEvent
 TerminalStatus: TypeAlias = Literal["completed", "transferred", "failed"]
 
 _Answer = TypeVar("_Answer", bound=ContractModel)
@@ -193,6 +198,17 @@ class SidecarClient:
         headers = {"X-Deadline-Ms": str(max(1, int(remaining * 1000)))}
         if body is not None:
             headers["Content-Type"] = "application/json"
+        route = _ID.sub("{sessionId}", path)
+        with tracing.step(
+            f"{method} {route}", kind=SpanKind.CLIENT, http__request__method=method, http__route=route
+        ) as span:
+            status, content = await self._send(method, path, body, headers | tracing.outgoing(), remaining)
+            span.set_attribute("http.response.status_code", status)
+            return status, content
+
+    async def _send(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], remaining: float
+    ) -> tuple[int, bytes]:
         try:
             async with self._http.request(
                 method,

@@ -8,6 +8,8 @@ from typing import Final
 
 import structlog
 
+from contracts.voice import ErrorEvent
+from worker import metrics
 from worker.deadline import Deadline
 from worker.errors import SidecarError, SidecarUnavailableError
 from worker.sidecar_client import Event, SessionIds, SidecarClient
@@ -48,6 +50,11 @@ class Timeline:
         """Take an event into the timeline."""
         self._lost += len(self._waiting) == self._waiting.maxlen
         self._waiting.append(event)
+        if isinstance(event, ErrorEvent):
+            if event.code == "answered_without_search":
+                metrics.note(metrics.UNSEARCHED)
+            else:
+                metrics.note(metrics.ERRORS, source=event.source)
 
     async def aclose(self, deadline: Deadline) -> None:
         """Report what is left, trying until the deadline."""

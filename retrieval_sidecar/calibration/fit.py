@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from retrieval_sidecar.search.relevance import Calibration, Evidence
+from retrieval_sidecar.search.relevance import Calibration, Evidence, Surroundings
 
 Floats = NDArray[np.float64]
 
@@ -24,6 +24,8 @@ PRIOR_SPREAD = {
 _MAY_BE_NEGATIVE = {"intercept", "foreign"}
 # A coefficient moves only where so many questions of either kind have something to say about it.
 _LEAST_SPEAKING = 5
+# A code and little else: measured on callers' questions for errors and articles by their codes.
+_NAMES_A_CODE = Evidence(0.35, 0.15, code=True, surroundings=Surroundings(0.35, 0.33))
 _STEPS = 100
 _CLOSE = 1e-9
 
@@ -93,6 +95,16 @@ def at_operating_point(
     # The value below which at most that share lies.
     threshold = float(np.quantile(odds, lost, method="lower"))
     return calibration if threshold >= 0 else replace(calibration, intercept=calibration.intercept - threshold + _CLOSE)
+
+
+def with_codes_of(default: Calibration, fitted: Calibration) -> Calibration:
+    """The same, but a passage that holds a code which the question names is as likely an answer as it was by default.
+
+    What is made of a corpus names no codes, and moves the intercept for questions that name none: of a corpus whose
+    passages are all alike so far that "what is error E-6301" was refused though one passage says it.
+    """
+    lost = default.log_odds(_NAMES_A_CODE) - fitted.log_odds(_NAMES_A_CODE)
+    return replace(fitted, code=fitted.code + max(0.0, lost))
 
 
 def _free(rows: dict[str, Floats], is_good: NDArray[np.bool_]) -> dict[str, bool]:

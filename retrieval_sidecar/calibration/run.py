@@ -12,7 +12,7 @@ from psycopg import sql
 from psycopg.rows import dict_row
 from psycopg.types.json import Jsonb
 
-from retrieval_sidecar.calibration.fit import at_operating_point, fit, log_odds
+from retrieval_sidecar.calibration.fit import at_operating_point, fit, log_odds, with_codes_of
 from retrieval_sidecar.calibration.observe import Observer
 from retrieval_sidecar.calibration.questions import Labelled
 from retrieval_sidecar.calibration.refusal import Refusal, refusal_of
@@ -241,6 +241,8 @@ def _fitted(report: Report, default: Calibration, observed: _Observed, lost: flo
     held = _NOT_OF_THE_CORPUS if report.made_from == "corpus" else ()
     fitted = fit(observed.evidence, observed.answerable, default, held=held)
     fitted = at_operating_point(fitted, observed.evidence, observed.answerable, lost=lost)
+    if "code" in held:
+        fitted = with_codes_of(default, fitted)
     after = _figures(fitted, observed)
     report = replace(report, before=_figures(default, observed), after=after)
     if after.refusal.auroc < _LEAST_AUROC:

@@ -9,12 +9,13 @@ from uuid import UUID
 import typer
 from rich.table import Table
 
+from retrieval_sidecar import metrics
 from retrieval_sidecar.cli.shared import app, connected, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.errors import NotFound, SidecarError
 from retrieval_sidecar.http.credentials import Credential
 from retrieval_sidecar.management import keys
 from retrieval_sidecar.management.app import create_app
-from retrieval_sidecar.telemetry import configure_logging
+from retrieval_sidecar.telemetry import configure_telemetry
 
 key_app = typer.Typer(
     help="API keys: what operators and their scripts show to the management API.", no_args_is_help=True
@@ -30,9 +31,10 @@ Organization = Annotated[UUID, typer.Option(help="Whose key it is.")]
 def manage() -> None:
     """Serve the management API until it is told to stop (SIGTERM or Ctrl-C). What is added is read by `work`."""
     settings = read_settings()
-    configure_logging(settings.log_level)
+    configure_telemetry(settings, "manage")
     try:
-        serve_app(create_app(settings), host=settings.management_host, port=settings.management_port)
+        with metrics.served(settings):
+            serve_app(create_app(settings), host=settings.management_host, port=settings.management_port)
     except SidecarError as error:
         fail(str(error))
 

@@ -9,14 +9,14 @@ from uuid import UUID
 import aiohttp
 import typer
 
-from retrieval_sidecar import migrations
+from retrieval_sidecar import metrics, migrations
 from retrieval_sidecar.cli.shared import app, connected, err, fail, out, read_settings, run, serve_app
 from retrieval_sidecar.embeddings import create_embedders
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.partitions import command as partitioning
 from retrieval_sidecar.self_test import run_checks
 from retrieval_sidecar.settings import Settings
-from retrieval_sidecar.telemetry import configure_logging
+from retrieval_sidecar.telemetry import configure_telemetry
 from retrieval_sidecar.voice import tokens
 from retrieval_sidecar.voice.app import create_app
 
@@ -28,8 +28,12 @@ app.add_typer(token_app, name="token")
 def serve() -> None:
     """Serve the voice API until it is told to stop (SIGTERM or Ctrl-C)."""
     settings = read_settings()
-    configure_logging(settings.log_level)
-    serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
+    configure_telemetry(settings, "voice")
+    try:
+        with metrics.served(settings):
+            serve_app(create_app(settings), host=settings.voice_host, port=settings.voice_port)
+    except SidecarError as error:
+        fail(str(error))
 
 
 @app.command()

@@ -3,15 +3,17 @@
 import asyncio
 import signal
 
-from retrieval_sidecar.cli.shared import app, read_settings, run, started
+from retrieval_sidecar import metrics
+from retrieval_sidecar.cli.shared import app, fail, read_settings, run, started
 from retrieval_sidecar.embeddings import Embedders
+from retrieval_sidecar.errors import ConfigurationError
 from retrieval_sidecar.jobs import worker
 from retrieval_sidecar.jobs.process import Workshop
 from retrieval_sidecar.jobs.queue import JobQueue
 from retrieval_sidecar.jobs.reading import Reader
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.sources.limits import SourceLimits
-from retrieval_sidecar.telemetry import configure_logging
+from retrieval_sidecar.telemetry import configure_telemetry
 
 
 @app.command()
@@ -21,8 +23,12 @@ def work() -> None:
     What is under way then is ended, or put back after some seconds. Any number of these may run, on any machine.
     """
     settings = read_settings()
-    configure_logging(settings.log_level)
-    run(_work(settings))
+    configure_telemetry(settings, "work")
+    try:
+        with metrics.served(settings):
+            run(_work(settings))
+    except ConfigurationError as error:
+        fail(str(error))
 
 
 async def _work(settings: Settings) -> None:

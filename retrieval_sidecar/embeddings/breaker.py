@@ -8,6 +8,7 @@ import structlog
 
 from retrieval_sidecar.embeddings.base import Embedder, EmbedderWrapper, Vectors
 from retrieval_sidecar.errors import EmbedderUnavailable
+from retrieval_sidecar.metrics import CIRCUIT_OPEN
 
 log = structlog.get_logger()
 
@@ -88,10 +89,12 @@ class CircuitBreaker(EmbedderWrapper):
         # What was under way when the circuit opened does not make the pause longer.
         if is_trial or (self._open_until is None and self._failures >= self._failures_to_open):
             self._open_until = self._clock() + self._pause_s
+            CIRCUIT_OPEN.set(1)
             log.warning("embedding circuit open", failures=self._failures, pause_s=self._pause_s)
 
     def _succeeded(self) -> None:
         self._failures = 0
         if self._open_until is not None:
             self._open_until = None
+            CIRCUIT_OPEN.set(0)
             log.info("embedding circuit closed")

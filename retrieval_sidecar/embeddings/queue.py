@@ -23,7 +23,7 @@ class QueuedEmbedder(EmbedderWrapper):
         """
         super().__init__(inner)
         self._together = together
-        self._gate = Gate(at_once, waiting)
+        self._gate = Gate(at_once, waiting, name="embedder")
         # The texts that go next, and their request, which waits for its turn.
         self._next: tuple[list[str], SharedWork[Vectors]] | None = None
 

@@ -115,7 +115,7 @@ async def read_body(request: web.Request, model: type[Model], deadline: Deadline
     try:
         return model.from_wire(body)
     except ValidationError as error:
-        raise InvalidRequest(_problems(error)) from None
+        raise InvalidRequest(field_problems(error)) from None
 
 
 async def read_change(request: web.Request, model: type[Model], deadline: Deadline) -> dict[str, Any]:
@@ -126,7 +126,8 @@ async def read_change(request: web.Request, model: type[Model], deadline: Deadli
     return wanted
 
 
-def _problems(error: ValidationError) -> Sequence[FieldProblem]:
+def field_problems(error: ValidationError) -> Sequence[FieldProblem]:
+    """What does not fit, without what was sent: the first twenty."""
     return [
         FieldProblem(".".join(map(str, problem["loc"]))[:_MAX_FIELD_NAME] or "body", problem["msg"])
         for problem in error.errors(include_input=False, include_url=False, include_context=False)[:_MAX_PROBLEMS]

@@ -1,6 +1,7 @@
 """What is done with a source: read, written as items, embedded, swapped in."""
 
 import asyncio
+import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from uuid import UUID
@@ -25,6 +26,7 @@ from retrieval_sidecar.jobs import runs
 from retrieval_sidecar.jobs.failures import WORKER_DIED, TooMuch, failure_of, pause_s
 from retrieval_sidecar.jobs.reading import Reader, Text
 from retrieval_sidecar.jobs.runs import Busy, Ended, Found, Run
+from retrieval_sidecar.metrics import ATTEMPTS
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sources import contents
 from retrieval_sidecar.sources.limits import SourceLimits
@@ -102,6 +104,7 @@ async def _attempt(workshop: Workshop, connection: Connection, run: Run, failure
     if deaths > MOST_DEATHS:
         await runs.fail(connection, run, WORKER_DIED)
         return None
+    began, outcome = time.perf_counter(), "stopped"
     try:
         async with translated_errors():
             await _process(workshop, connection, run)
@@ -114,12 +117,17 @@ async def _attempt(workshop: Workshop, connection: Connection, run: Run, failure
         if connection.closed:
             raise
         if failures + 1 < failure.attempts:
+            outcome = "again"
             await runs.note(connection, run, failure)
             return Again(pause_s(failures + 1), failures + 1)
+        outcome = "failed"
         await runs.fail(connection, run, failure)
         bound.info("failed", code=failure.code)
     else:
+        outcome = "ready"
         bound.info("ready")
+    finally:
+        ATTEMPTS.labels(outcome).observe(time.perf_counter() - began)
     return None
 
 

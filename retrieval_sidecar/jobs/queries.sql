@@ -51,6 +51,24 @@ select exists (
     select from jobs.procrastinate_workers where last_heartbeat > now() - make_interval(secs => %(seconds)s)
 );
 
+-- name: queue_state
+-- Of all organizations: what is watched is the installation. A job is due when it was asked for, or its pause is over.
+select
+    count(*) filter (where status = 'todo' and due <= now()),
+    count(*) filter (where status = 'todo' and due > now()),
+    count(*) filter (where status = 'doing'),
+    coalesce(extract(epoch from now() - min(due) filter (where status = 'todo' and due <= now())), 0)::float8,
+    coalesce(
+        extract(epoch from now() - (select min(started_at) from ingest_run where status = 'running')), 0
+    )::float8
+from (
+    select j.status, coalesce(j.scheduled_at, max(e.at)) as due
+    from jobs.procrastinate_jobs j
+    join jobs.procrastinate_events e on e.job_id = j.id and e.type = 'deferred'
+    where j.queue_name = any(%(queues)s) and j.status in ('todo', 'doing')
+    group by j.id
+) unfinished;
+
 -- name: hold
 -- For as long as this connection lives: a worker that dies lets go at once, one that only seems dead does not.
 select pg_try_advisory_lock(hashtextextended(%(lock)s, 0));

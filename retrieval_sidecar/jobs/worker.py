@@ -15,6 +15,7 @@ from retrieval_sidecar.errors import Unavailable
 from retrieval_sidecar.jobs.documents import index_documents
 from retrieval_sidecar.jobs.process import Workshop, process_source
 from retrieval_sidecar.jobs.queue import DOCUMENTS, DOCUMENTS_TASK, QUEUES, SOURCE_TASK, SOURCES, JobQueue
+from retrieval_sidecar.metrics import INGEST_LAG, INGEST_OLDEST, JOBS
 
 _KEPT_HOURS = 24
 _GRACE_S = 10.0
@@ -31,6 +32,7 @@ class Pace:
         heartbeat: a sign of life.
         stalled: after so long without one a worker counts as dead, and its jobs are taken up by others.
         sweep: what is lost is looked for.
+        measure: how the queue stands is noted.
         poll: the queue is looked into, should no notification come.
         grace: when it is told to stop, a worker ends what it can in so long; the rest goes back into the queue.
     """
@@ -38,6 +40,7 @@ class Pace:
     heartbeat: float = 10.0
     stalled: float = 30.0
     sweep: float = 60.0
+    measure: float = 15.0
     poll: float = 5.0
     grace: float = _GRACE_S
 
@@ -89,6 +92,15 @@ async def sweep(queue: JobQueue, *, stalled_s: float = 30.0) -> None:
     await queue.query("level_priorities", {"queue": SOURCES})
 
 
+async def measure(queue: JobQueue) -> None:
+    """Note how the queue stands, for the metrics. Raises Unavailable where the database is away."""
+    due, paused, under_way, lag_s, oldest_s = await queue.query("queue_state", {"queues": list(QUEUES)})
+    for state, count in (("due", due), ("paused", paused), ("under_way", under_way)):
+        JOBS.labels(state).set(count)
+    INGEST_LAG.set(lag_s)
+    INGEST_OLDEST.set(oldest_s)
+
+
 async def _until(stop: asyncio.Event, queue: JobQueue, concurrency: int, pace: Pace) -> None:
     """Work until told to stop or until the worker ends by itself, which it does where the database is away."""
     await sweep(queue, stalled_s=pace.stalled)
@@ -103,7 +115,11 @@ async def _until(stop: asyncio.Event, queue: JobQueue, concurrency: int, pace: P
             fetch_job_polling_interval=pace.poll,
         )
     )
-    side = [asyncio.create_task(stop.wait()), asyncio.create_task(_sweeping(queue, pace))]
+    side = [
+        asyncio.create_task(stop.wait()),
+        asyncio.create_task(_sweeping(queue, pace)),
+        asyncio.create_task(_measuring(queue, pace)),
+    ]
     try:
         await asyncio.wait([worker, *side], return_when=asyncio.FIRST_COMPLETED)
     finally:
@@ -119,6 +135,12 @@ async def _sweeping(queue: JobQueue, pace: Pace) -> None:
     while True:
         await asyncio.sleep(pace.sweep)
         await sweep(queue, stalled_s=pace.stalled)
+
+
+async def _measuring(queue: JobQueue, pace: Pace) -> None:
+    while True:
+        await measure(queue)
+        await asyncio.sleep(pace.measure)
 
 
 async def _take_over(queue: JobQueue, job: Job) -> None:

@@ -16,6 +16,7 @@ from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import ConfigurationError, SidecarError
 from retrieval_sidecar.http.background import Background, pools_open
+from retrieval_sidecar.http.observed import observed
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
 from retrieval_sidecar.jobs.queue import JobQueue
@@ -81,7 +82,7 @@ def create_app(
             f"ANSWERLINE_MANAGEMENT_PORT and ANSWERLINE_VOICE_PORT are both {settings.voice_port}: the two APIs never"
             " share a port. Set one of them to another."
         )
-    app = web.Application(middlewares=[problem_documents], client_max_size=_MAX_BODY_BYTES)
+    app = web.Application(middlewares=[observed(goes_on=False), problem_documents], client_max_size=_MAX_BODY_BYTES)
     conninfo = settings.conninfo("manage")
     pool = Pool(conninfo, settings.pool_size, waiting=settings.pool_queue, name="management")
     # Of its own, so that a sidecar whose connections are all in use is still known to be ready.

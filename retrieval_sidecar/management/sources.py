@@ -73,7 +73,7 @@ class SourceHandlers:
         self._transactions = transactions
         self._queue = queue
         self._limits = limits
-        self._uploads = Gate(uploads, 0)
+        self._uploads = Gate(uploads, 0, name="uploads")
         self._upload_s = upload_s
 
     def operations(self) -> list[Operation]:

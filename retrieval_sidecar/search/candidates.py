@@ -4,9 +4,11 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from opentelemetry.trace import SpanKind
 from pgvector import Vector
 from psycopg.rows import dict_row
 
+from contracts.tracing import step
 from retrieval_sidecar.database import Connection, time_limit
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Vectors
@@ -56,9 +58,12 @@ async def _find(
 ) -> list[Candidate]:
     statement, parameters = search_with(scope, shape, question, vector, by_index)
     async with connection.cursor(row_factory=dict_row) as cursor:
-        async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
-            await cursor.execute(statement, parameters)
-        rows = await cursor.fetchall()
+        with step(
+            "search postgresql", kind=SpanKind.CLIENT, db__system__name="postgresql", db__operation__name="SELECT"
+        ):
+            async with time_limit(connection, deadline, INDEX_SETTINGS if by_index else {}):
+                await cursor.execute(statement, parameters)
+            rows = await cursor.fetchall()
     return read_candidates(rows, question)
 
 

@@ -340,6 +340,30 @@ select exists (
     where /*include eligible*/ and {leg} and /*include confirmed*/
 );
 
+-- name: whole
+-- The documents that a scope allows, where there is so little that all of it can be told at once; no row where there is
+-- more. Sizes are looked at before any text is read: a large organization costs what it takes to see that it is large.
+with allowed as materialized (
+    select distinct p.organization_id, p.is_instruction, p.owner_key
+    from passage_vector p
+    where /*include eligible*/ and {leg}
+    limit {most_documents} + 1
+),
+documents as materialized (
+    select p.is_instruction, coalesce(i.item_id, n.instruction_id) as id, coalesce(i.title, n.title) as title,
+        coalesce(i.content, n.content) as content
+    from allowed p
+    left join knowledge_item i
+        on not p.is_instruction and i.organization_id = p.organization_id and i.item_key = p.owner_key
+    left join instruction n
+        on p.is_instruction and n.organization_id = p.organization_id and n.instruction_key = p.owner_key
+    where /*include confirmed*/
+)
+select is_instruction, id, title, content from documents
+where (select count(*) from allowed) <= {most_documents}
+    and (select sum(octet_length(content)) from documents) <= {most_bytes}
+order by is_instruction desc, title, id;
+
 -- name: sample
 -- Passages that a call may hear, for questions to be made of, in an order that depends on their text alone; `siblings`
 -- is how many their document has.

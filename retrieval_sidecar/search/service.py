@@ -10,11 +10,13 @@ from uuid import UUID, uuid4
 
 import structlog
 
+from contracts.tracing import step
 from contracts.voice import SearchRequest
 from retrieval_sidecar.database import Connection, Pool, time_limit, translated_errors
 from retrieval_sidecar.deadline import Deadline
 from retrieval_sidecar.embeddings import Embedder, Embedders, Vectors
 from retrieval_sidecar.errors import EmbedderUnavailable
+from retrieval_sidecar.metrics import DEGRADED, SEARCHES
 from retrieval_sidecar.scope.resolve import Scope
 from retrieval_sidecar.search.candidates import find_candidates
 from retrieval_sidecar.search.question import Question, searchable
@@ -110,8 +112,19 @@ class SearchService:
             ]
             search_started = time.perf_counter()
             region = request.region_code or scope.region_code
-            status, results, considered = await self._search(scope, questions, vectors, deadline, region=region)
+            with step("search", answerline__search__parts=len(texts) - 1) as span:
+                status, results, considered = await self._search(scope, questions, vectors, deadline, region=region)
+                span.set_attribute("answerline.search.status", status)
+                span.set_attribute("answerline.search.results", len(results))
+                span.set_attribute("answerline.search.degraded", vectors is None)
         ended = time.perf_counter()
+        _measure(
+            status,
+            is_degraded=vectors is None,
+            embed=embed_ms,
+            search=(ended - search_started) * 1000,
+            total=(ended - started) * 1000,
+        )
         return Outcome(
             search_id=uuid4(),
             status=status,
@@ -137,7 +150,8 @@ class SearchService:
         # Nobody may be left to hear of its error, where the scope cannot be read or has another model.
         embedding.add_done_callback(lambda task: task.cancelled() or task.exception())
         try:
-            scope = await self._pool.read(deadline, lambda connection: resolve(connection, self._clock()))
+            with step("scope"):
+                scope = await self._pool.read(deadline, lambda connection: resolve(connection, self._clock()))
             if scope.model is not None:
                 self._remember(organization_id, scope.model)
             if scope.model == expected:
@@ -166,8 +180,9 @@ class SearchService:
         vectors: Vectors | None = None
         if embedder is not None:
             try:
-                async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
-                    vectors = await embedder.embed_queries(texts)
+                with step("embed"):
+                    async with asyncio.timeout(max(0.0, deadline.remaining() - _FOR_DATABASE_S)):
+                        vectors = await embedder.embed_queries(texts)
             except (EmbedderUnavailable, TimeoutError) as error:
                 log.warning("embedding failed, searching by words", cause=type(error).__name__)
         return vectors, (time.perf_counter() - started) * 1000
@@ -223,6 +238,12 @@ class SearchService:
             if row is None or not row[0]:
                 return "restricted_empty"
         return "no_match"
+
+
+def _measure(status: Status, *, is_degraded: bool, **steps_ms: float) -> None:
+    for step_name, ms in steps_ms.items():
+        SEARCHES.labels(step_name, status).observe(ms / 1000)
+    DEGRADED.inc(is_degraded)
 
 
 def _merge(selections: Sequence[Sequence[Ranked]]) -> list[Found]:

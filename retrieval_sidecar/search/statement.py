@@ -126,11 +126,27 @@ def _part(name: str, **parts: sql.Composable) -> sql.Composed:
 @cache
 def anything_statement(shape: Shape, *, partition_id: int = 0, with_reserved: bool = False) -> sql.Composed:
     """Whether the legs of a shape, which must not be empty, hold anything eligible."""
+    return _over_legs("anything_eligible", shape, partition_id, with_reserved=with_reserved)
+
+
+@cache
+def whole_statement(shape: Shape, *, partition_id: int, most_documents: int, most_bytes: int) -> sql.Composed:
+    """The documents that the legs of a shape, which must not be empty, hold, where they are no more than this."""
+    most = {"most_documents": sql.Literal(most_documents), "most_bytes": sql.Literal(most_bytes)}
+    return _over_legs("whole", shape, partition_id, with_reserved=False, **most)
+
+
+def _over_legs(
+    name: str, shape: Shape, partition_id: int, *, with_reserved: bool, **parts: sql.Composable
+) -> sql.Composed:
+    """A statement that asks all legs of a shape at once."""
     allowed = sql.SQL(" or ").join(map(_leg, shape))
-    return sql.SQL(SQL["anything_eligible"]).format(
+    return _part(
+        name,
         leg=sql.SQL("({})").format(allowed),
         partition_id=sql.Literal(partition_id),
         or_reserved=_or_reserved(with_reserved=with_reserved),
+        **parts,
     )
 
 

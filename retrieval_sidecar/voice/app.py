@@ -12,8 +12,10 @@ from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.embeddings import Embedder, Embedders, create_embedders
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.http.background import Background, pools_open
+from retrieval_sidecar.http.observed import observed
 from retrieval_sidecar.http.problems import problem_documents
 from retrieval_sidecar.http.readiness import Readiness, embedders_loaded
+from retrieval_sidecar.metrics import CALLS_ENDED, CALLS_OPEN, CALLS_SILENT
 from retrieval_sidecar.search.service import Clock, SearchService, utc_now
 from retrieval_sidecar.settings import Settings
 from retrieval_sidecar.voice import sessions
@@ -24,6 +26,7 @@ log = structlog.get_logger()
 
 _WATCHDOG_PERIOD_S = 60.0
 _DRAIN_S = 5.0
+_SILENT = timedelta(minutes=10)
 
 
 def create_app(
@@ -35,7 +38,7 @@ def create_app(
         embedder: in place of those that the settings name.
         clock: decides validity, expiry and what counts as lost.
     """
-    app = web.Application(middlewares=[problem_documents], client_max_size=MAX_BODY_BYTES)
+    app = web.Application(middlewares=[observed(goes_on=True), problem_documents], client_max_size=MAX_BODY_BYTES)
     conninfo = settings.conninfo("voice")
     pool = Pool(conninfo, settings.pool_size, waiting=settings.pool_queue)
     embedders = create_embedders(settings) if embedder is None else Embedders.of(embedder)
@@ -67,4 +70,8 @@ async def _end_lost_sessions(pool: Pool, clock: Clock, idle: timedelta) -> None:
             async with translated_errors(), pool.connection() as connection:
                 now = clock()
                 if ended := await sessions.end_lost(connection, now - idle, now):
+                    CALLS_ENDED.labels("lost").inc(ended)
                     log.warning("lost sessions ended", count=ended)
+                count, silent = await sessions.count_open(connection, now - min(_SILENT, idle))
+                CALLS_OPEN.set(count)
+                CALLS_SILENT.set(silent)

@@ -9,9 +9,11 @@ from uuid import UUID
 
 import structlog
 from aiohttp import web
+from opentelemetry import trace
 
 from contracts import pins
 from contracts.model import ContractModel
+from contracts.tracing import step
 from contracts.voice import (
     BootstrapRequest,
     Checks,
@@ -27,6 +29,7 @@ from retrieval_sidecar.http.background import Background
 from retrieval_sidecar.http.readiness import Readiness
 from retrieval_sidecar.http.requests import read_body, read_id
 from retrieval_sidecar.http.responses import answer, contract
+from retrieval_sidecar.metrics import CALLS_ENDED, CALLS_STARTED
 from retrieval_sidecar.scope.resolve import SessionKey, scope_of_session
 from retrieval_sidecar.search.service import Clock, SearchService
 from retrieval_sidecar.voice import sessions
@@ -79,6 +82,7 @@ class VoiceHandlers:
                 return await sessions.bootstrap(connection, token_id, body, self._clock())
 
         opened, created = await self._write(open_session(), deadline)
+        CALLS_STARTED.inc(created)
         return answer(opened, status=201 if created else 200)
 
     async def search_knowledge(self, request: web.Request) -> web.Response:
@@ -87,6 +91,9 @@ class VoiceHandlers:
         body = await read_body(request, SearchRequest, deadline)
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
         outcome = await self._search.search(partial(scope_of_session, key), body, deadline)
+        trace.get_current_span().set_attributes(
+            {"answerline.search.id": str(outcome.search_id), "answerline.session.id": str(session_id)}
+        )
         region = body.region_code or outcome.scope.region_code
         self._search_log.add(to_log_row(key, body.query, region, outcome))
         log.info(
@@ -119,8 +126,12 @@ class VoiceHandlers:
         key = SessionKey(body.org_id, body.agent_id, session_id, token_id)
 
         async def end() -> ContractModel:
+            now = self._clock()
             async with self._pool.within(deadline) as connection:
-                return await sessions.end(connection, key, body, self._clock())
+                ended = await sessions.end(connection, key, body, now)
+            if ended.ended_at == now:  # and not told again, or ended otherwise before
+                CALLS_ENDED.labels(ended.status).inc()
+            return ended
 
         return answer(await self._write(end(), deadline))
 
@@ -144,10 +155,11 @@ class VoiceHandlers:
     async def _authenticated(self, request: web.Request) -> tuple[UUID, Deadline]:
         deadline = read_deadline(request)
         header = request.headers.get("Authorization")
-        async with deadline.enforced(), translated_errors():
-            token_id = await self._pool.read(
-                deadline, lambda connection: authenticate(connection, header, self._clock())
-            )
+        with step("authenticate"):
+            async with deadline.enforced(), translated_errors():
+                token_id = await self._pool.read(
+                    deadline, lambda connection: authenticate(connection, header, self._clock())
+                )
         return token_id, deadline
 
     async def _write(self, work: Coroutine[Any, Any, _T], deadline: Deadline) -> _T:

@@ -86,6 +86,10 @@ returning s.status, s.ended_at;
 update call_session set status = 'lost', end_reason = 'no_sign_of_life', ended_at = %(now)s
 where status = 'active' and last_seen_at < %(before)s;
 
+-- name: count_open_sessions
+-- Of all organizations: what is watched is the installation.
+select count(*), count(*) filter (where last_seen_at < %(before)s) from call_session where status = 'active';
+
 -- name: add_token
 insert into voice_token (token_id, name, secret_sha256, expires_at)
 values (%(token_id)s, %(name)s, %(secret_sha256)s, coalesce(%(expires_at)s, 'infinity'::timestamptz));

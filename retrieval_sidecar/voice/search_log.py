@@ -8,6 +8,7 @@ import structlog
 from retrieval_sidecar.database import Pool, translated_errors
 from retrieval_sidecar.errors import SidecarError
 from retrieval_sidecar.http.background import Background
+from retrieval_sidecar.metrics import NOT_LOGGED
 from retrieval_sidecar.search.statement import SQL as SEARCH_SQL
 
 log = structlog.get_logger()
@@ -52,6 +53,7 @@ class SearchLog:
                 for row in rows:
                     await self._try([row])
             else:
+                NOT_LOGGED.inc(len(rows))
                 log.warning("searches not logged", searches=len(rows), cause=type(error).__name__)
 
     async def _insert(self, rows: list[_Row]) -> None:

@@ -18,12 +18,14 @@ from contracts.voice import (
     EndRequest,
     EventsAccepted,
     EventsRequest,
+    InlineKnowledge,
     ScopeSnapshot,
 )
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import InvalidRequest, NotFound
 from retrieval_sidecar.knowledge.phone_numbers import to_e164
-from retrieval_sidecar.scope.resolve import SessionKey, read_snapshot
+from retrieval_sidecar.scope.resolve import SessionKey, read_snapshot, scope_of_session
+from retrieval_sidecar.search.whole import find_documents, told_whole
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.voice")
@@ -66,12 +68,14 @@ async def bootstrap(
         contact = contact if contact and contact.contact_id == contact_id else None
     else:
         session_id = created[0]
+    key = SessionKey(organization_id, agent.agent_id, session_id, token_id)
     answer = Bootstrap(
         session_id=session_id,
         org_id=organization_id,
         agent=agent,
         contact=contact,
         dynamic_instructions=await _dynamic_instructions(connection, organization_id, contact),
+        inline_knowledge=await _inline_knowledge(connection, key, now) if agent.knowledge_mode == "auto" else None,
         scope=scope,
     )
     return answer, created is not None
@@ -125,6 +129,14 @@ async def end_lost(connection: Connection, before: datetime, now: datetime) -> i
     return cursor.rowcount
 
 
+async def count_open(connection: Connection, before: datetime) -> tuple[int, int]:
+    """How many calls have no terminal status, and of how many of these there was no sign since `before`."""
+    cursor = await connection.execute(_SQL["count_open_sessions"], {"before": before})
+    row = await cursor.fetchone()
+    count, silent = _required(row)
+    return count, silent
+
+
 async def _find_agent(connection: Connection, token_id: UUID, request: BootstrapRequest) -> tuple[UUID, Agent]:
     number = to_e164(request.called_number)
     if number is None and request.agent_id is None:
@@ -167,6 +179,16 @@ async def _check_narrowing(connection: Connection, organization_id: UUID, base_i
     owned = {row[0] async for row in cursor}
     if not owned.issuperset(base_ids):
         raise InvalidRequest.of("narrowToKnowledgeBaseIds", "must name knowledge bases of the agent's organization")
+
+
+async def _inline_knowledge(connection: Connection, key: SessionKey, now: datetime) -> InlineKnowledge | None:
+    """All that the call may hear, where a prompt holds it; by the scope that its searches resolve as well."""
+    try:
+        scope = await scope_of_session(key, connection, now)
+    except NotFound:  # it has ended: it is asked for again, and nobody talks any more
+        return None
+    text = told_whole(await find_documents(connection, scope))
+    return None if text is None else InlineKnowledge(text=text, characters=len(text))
 
 
 async def _dynamic_instructions(

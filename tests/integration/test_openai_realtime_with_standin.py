@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -173,9 +174,11 @@ async def said(model: PatientModel, session: Any, samples: Samples) -> str:
     push(session, samples)
     model.caller.has_become("listening", 1003.0)
     push(session, np.zeros(PCM_RATE * 5, dtype=np.int16))
+    before = time.time()
     session.commit_audio()
+    after = time.time()
     event = await heard
-    assert event.turn_started_at == 1000.0
+    assert before <= event.turn_started_at <= after
     return str(event.transcript)
 
 

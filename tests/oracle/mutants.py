@@ -41,6 +41,7 @@ class Mutant:
 def _forget_composed() -> None:
     statement.search_statement.cache_clear()
     statement.anything_statement.cache_clear()
+    statement.whole_statement.cache_clear()
 
 
 def _search(name: str, condition: str, instead: str = "true") -> Mutant:

@@ -82,6 +82,7 @@ async def prepared_survey(
             await _move(database, [world.organization_id(0) for world in written])
         await connection.execute("analyze")
     async with Pool(database.url("voice"), _LANES) as pool:
+        await pool.wait()  # on a busy machine a search would wait for its connection too long
         yield Survey(database, seed, written, token, pool)
 
 

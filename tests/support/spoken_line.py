@@ -22,6 +22,7 @@ _RATE: Final = 24000
 _FRAME: Final = _RATE // 50 * 2  # bytes of 20 ms
 _SOUND: Final = bytes(_RATE // 5 * 2)
 _WORD_S: Final = 0.04
+_SPEECH_S: Final = 0.5  # before voice activity is told; more than the silence, or it would have ended before it began
 _SILENCE_S: Final = 0.25  # after which voice activity has ended, as LiveKit's has it
 _FIRST_NUMBER: Final = 20000  # a sample that no recording of a voice begins with
 _PATIENCE_S: Final = 12.0
@@ -155,7 +156,7 @@ class _Ears(vad.VADStream):
                 type=kind,
                 samples_index=0,
                 timestamp=0.0,
-                speech_duration=0.0 if kind == vad.VADEventType.START_OF_SPEECH else 1.0,
+                speech_duration=_SPEECH_S if kind == vad.VADEventType.START_OF_SPEECH else 1.0,
                 silence_duration=_SILENCE_S if kind == vad.VADEventType.END_OF_SPEECH else 0.0,
                 speaking=speaking,
                 raw_accumulated_speech=1.0 if speaking else 0.0,

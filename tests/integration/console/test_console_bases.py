@@ -265,7 +265,8 @@ async def test_whose_a_base_is_and_whether_agents_may_search_it_is_said(
     await rows(
         clinic,
         "with made as (insert into team (organization_id, name) select organization_id, 'Desk' from organization"
-        " returning team_id) update knowledge_base set owner_type = 'team', owner_id = team_id, is_published = true"
+        " returning team_id)"
+        " update knowledge_base set owner_type = 'team', owner_id = made.team_id, is_published = true"
         " from made where base_id = %s",
         [base.rpartition("/")[2]],
     )

@@ -6,11 +6,10 @@
 import json
 import os
 from collections.abc import AsyncIterator
-from dataclasses import replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
-from uuid import UUID, uuid4
+from uuid import UUID
 
 import pytest
 import pytest_asyncio
@@ -20,16 +19,14 @@ from retrieval_sidecar.ingest.load import load_organization
 from retrieval_sidecar.local_database import LocalServer
 from retrieval_sidecar.partitions import rule
 from retrieval_sidecar.search.statement import SQL
-from tests.oracle.examine import STRANGER, Discrepancy, EmbedderDown, expect, fail, query_of
+from retrieval_sidecar.search.whole import find_documents
+from tests.oracle.examine import Discrepancy, EmbedderDown, Examiner, Tally, expect
 from tests.oracle.mutants import MUTANTS, Mutant
-from tests.oracle.rows import Written, phone_number, shared_id
-from tests.oracle.rules import dynamic_instructions, judge
+from tests.oracle.routes import by_voice
+from tests.oracle.rules import judge
 from tests.oracle.survey import Survey, prepared_survey
-from tests.oracle.world import Call, Case
 from tests.support.database import TestDatabase, clone
 from tests.support.sidecar import (
-    SESSIONS,
-    Session,
     TestClock,
     VoiceClient,
     connected,
@@ -119,6 +116,35 @@ async def test_the_oracle_notices(survey: Survey, mutant: Mutant) -> None:
         await survey.examine(FEW)
 
 
+async def test_what_is_told_whole_is_what_the_oracle_allows(survey: Survey) -> None:
+    assert await _examine_whole(survey, CASES // 5) > 0
+
+
+@pytest.mark.parametrize(
+    "mutant",
+    [mutant for mutant in MUTANTS if mutant.statements is SQL and "{pool}" not in mutant.condition],
+    ids=lambda mutant: mutant.name,
+)
+async def test_the_oracle_notices_in_what_is_told_whole_too(survey: Survey, mutant: Mutant) -> None:
+    with mutant.alive(), pytest.raises(Discrepancy):
+        await _examine_whole(survey, FEW)
+
+
+async def _examine_whole(survey: Survey, most: int) -> int:
+    """Of so many cases all that is told whole; how many there were. Raises Discrepancy."""
+    examiner = Examiner(survey.pool, UUID(hex=survey.token.split("_")[1]), Tally())
+    told = 0
+    async with connected(survey.database, "voice") as connection:
+        for written, case in islice(survey.cases(), most):
+            call = written.world.calls[case.call]
+            judgement = judge(written.world.organizations[call.organization], call, case.moment)
+            scope = await examiner._scope(written, case)(connection, case.moment)
+            found = [(each.is_instruction, each.id) for each in await find_documents(connection, scope)]
+            expect(written, case, call, judgement, found, complete=True)
+            told += bool(found)
+    return told
+
+
 async def test_the_route_answers_within_the_oracles_bounds(survey: Survey) -> None:
     clock = TestClock()
     few = islice(survey.cases(), 0, CASES, 40)
@@ -128,59 +154,7 @@ async def test_the_route_answers_within_the_oracles_bounds(survey: Survey) -> No
     ):
         for written, case in few:
             clock.now = case.moment
-            await _by_route(whole if case.leg == "meaning" else degraded, written, case)
-
-
-async def _by_route(client: VoiceClient, written: Written, case: Case) -> None:
-    """A call of its own with one search, as a worker makes them."""
-    call = written.world.calls[case.call]
-    tenant = written.world.organizations[call.organization]
-    owned = {n for n, base in enumerate(tenant.bases) if base.is_for_agents and not base.removed}
-    if call.narrowing is not None and not call.narrowing <= owned:
-        refused = await client.post(SESSIONS, _bootstrap(written, case, call))
-        assert refused.status == 400
-        call = replace(call, narrowing=call.narrowing & owned)
-    opened = await client.post(SESSIONS, _bootstrap(written, case, call))
-    assert opened.status == 201, opened
-    session = Session(client, opened.body)
-    dynamic = {UUID(each["id"]) for each in opened.body["dynamicInstructions"]}
-    if dynamic != {
-        written.document_id(call.organization, ("instruction", n)) for n in dynamic_instructions(tenant, call.contact)
-    }:
-        fail("The dynamic instructions are others", written, case, call)
-    judgement = judge(tenant, call, case.moment)
-    answer = await session.search(query_of(judgement, case.leg))
-    found = [(result["type"] == "instruction", UUID(result["id"])) for result in answer["results"]]
-    # All words of the question are in each passage: the most relevant that a search without vectors can find.
-    complete = case.leg == "words" and len(judgement.allowed) <= 5
-    expect(written, case, call, judgement, found, complete=complete)
-    agent = tenant.agents[call.agent]
-    assert answer["status"] == ("ok" if found else judgement.empty_status)
-    assert answer["knowledgeMode"] == ("all" if agent.knowledge is None else "selected")
-    assert answer["instructionMode"] == ("all" if agent.instructions is None else "selected")
-
-
-def _bootstrap(written: Written, case: Case, call: Call) -> dict[str, Any]:
-    request: dict[str, Any] = {
-        "calledNumber": written.called_number(call.organization, call.agent),
-        "roomName": "room",
-        "callId": str(uuid4()),
-    }
-    # As trunks say it, in this way and that.
-    number = STRANGER if call.contact is None else phone_number(call.contact)
-    said = [
-        number,
-        f"sip:{number}@trunk.example;user=phone",
-        f"00{number[1:]}",
-        f'"Caller" <sip:{number}@trunk.example>',
-    ]
-    unsaid = ["anonymous", "sip:anonymous@anonymous.invalid", None] if call.contact is None else []
-    caller = [*said, *unsaid][(case.call + case.moment.minute) % (len(said) + len(unsaid))]
-    if caller is not None:
-        request["callerNumber"] = caller
-    if call.narrowing is not None:
-        request["narrowToKnowledgeBaseIds"] = [str(shared_id("base", n)) for n in call.narrowing]
-    return request
+            await by_voice(whole if case.leg == "meaning" else degraded, written, case)
 
 
 # What the oracle found.

@@ -14,6 +14,7 @@ from typer.main import get_command
 from deploy import env_files, secret_files
 from deploy.images import steps
 from retrieval_sidecar.cli import app as sidecar_app
+from retrieval_sidecar.mcp.settings import McpSettings
 from retrieval_sidecar.settings import Settings as SidecarSettings
 from worker.__main__ import app as worker_app
 from worker.settings import Settings as WorkerSettings
@@ -54,7 +55,8 @@ def seconds(duration: str) -> int:
         ("postgres", {"migrate", "voice", "manage", "work"}),
         ("redis", {"livekit", "sip"}),
         ("sip", {"livekit", "redis"}),
-        ("manage", {"postgres", "migrate", "voice", "work"}),
+        ("manage", {"postgres", "migrate", "voice", "work", "mcp"}),
+        ("mcp", {"manage"}),
     ],
 )
 def test_who_reaches_whom(service: str, reaches: set[str]) -> None:
@@ -69,7 +71,11 @@ def test_nothing_is_published_to_others_but_the_trunk() -> None:
     published = {name: service["ports"] for name, service in SERVICES.items() if service.get("ports")}
     trunk = published.pop("sip")
     assert all(re.match(r"(5060:5060/(udp|tcp)|(\d+-\d+):\3/udp)$", port) for port in trunk)
-    assert published == {"manage": ["127.0.0.1:8080:8080"], "livekit": ["127.0.0.1:7880:7880"]}
+    assert published == {
+        "manage": ["127.0.0.1:8080:8080"],
+        "mcp": ["127.0.0.1:8070:8070"],
+        "livekit": ["127.0.0.1:7880:7880"],
+    }
     assert not [name for name, service in SERVICES.items() if "network_mode" in service or service.get("privileged")]
 
 
@@ -138,6 +144,14 @@ def test_its_variables_are_settings(service: str) -> None:
     settings = WorkerSettings if service == "worker" else SidecarSettings
     known = {env_files.variable(settings, name) for name in settings.model_fields}
     assert set(SERVICES[service]["environment"]) - {"HTTPS_PROXY", "NO_PROXY"} <= known
+
+
+def test_the_mcp_server_is_asked_for_and_holds_nothing() -> None:
+    service = SERVICES["mcp"]
+    assert service["profiles"] == ["mcp"]
+    assert not [given for given in ("secrets", "volumes") if given in service]
+    assert set(service["environment"]) <= {env_files.variable(McpSettings, name) for name in McpSettings.model_fields}
+    assert service["command"][0] in vars(get_command(sidecar_app))["commands"]
 
 
 def test_the_worker_asks_its_own_neighbours_directly_and_all_else_by_the_proxy() -> None:

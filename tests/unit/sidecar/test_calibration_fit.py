@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from retrieval_sidecar.calibration.fit import at_operating_point, features, fit, log_odds
+from retrieval_sidecar.calibration.fit import at_operating_point, features, fit, log_odds, with_codes_of
 from retrieval_sidecar.search.relevance import Calibration, Evidence, Surroundings, calibration_of
 
 DEFAULT = calibration_of(None)
@@ -127,3 +127,17 @@ def test_the_operating_point_loses_at_most_the_share_that_it_may(lost: float) ->
 def test_an_operating_point_that_loses_less_already_stays() -> None:
     evidence, answerable = [Evidence(0.9, 1.0), Evidence(0.0, 0.0)] * 20, [True, False] * 20
     assert at_operating_point(DEFAULT, evidence, answerable, lost=0.05) == DEFAULT
+
+
+def test_a_code_that_is_named_counts_as_before_where_a_corpus_is_all_alike() -> None:
+    strict = replace(DEFAULT, intercept=DEFAULT.intercept - 4.0)
+    named = Evidence(0.4, 0.2, code=True, surroundings=Surroundings(0.4, 0.4))
+    assert strict.relevance(named) < 0.5 <= DEFAULT.relevance(named)
+    fitted = with_codes_of(DEFAULT, strict)
+    assert fitted.log_odds(named) == pytest.approx(DEFAULT.log_odds(named))
+    assert fitted.log_odds(replace(named, code=False)) == strict.log_odds(replace(named, code=False))
+
+
+def test_a_code_never_counts_for_less_than_by_default() -> None:
+    lax = replace(DEFAULT, intercept=DEFAULT.intercept + 4.0)
+    assert with_codes_of(DEFAULT, lax) == lax
