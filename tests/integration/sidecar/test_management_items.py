@@ -391,8 +391,10 @@ async def test_items_of_others_are_not_there(operator: Operator, database: TestD
     path = await operator.item()
     await rows(
         database,
-        "insert into knowledge_base (organization_id, name, owner_type, owner_id) values (%s, 'T', 'team', %s)",
-        [ORGANIZATION_ID, uuid4()],
+        "with t as (insert into team (organization_id, name) values (%s, 'T') returning organization_id, team_id)"
+        " insert into knowledge_base (organization_id, name, owner_type, owner_id)"
+        " select organization_id, 'T', 'team', team_id from t",
+        [ORGANIZATION_ID],
     )
     of_team = await value(database, "select base_id::text from knowledge_base where name = 'T'")
     new = {"kb_id": of_team, "title": "Pool", "content": "The pool is heated."}
