@@ -22,6 +22,9 @@ def read(text: str, limits: Limits) -> Document:
     if page is None:
         raise _no_text()
     title = _title(page)
+    # Patterns for scripts, which no browser shows to anybody.
+    for pattern in list(page.iter("template")):
+        pattern.drop_tree()
     for element in page.iter():
         for attribute in _CLOSED:
             element.attrib.pop(attribute, None)

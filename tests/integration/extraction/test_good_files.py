@@ -251,6 +251,19 @@ async def test_a_page_is_read_for_what_it_is_about(tmp_path: Path) -> None:
     assert (found.title, found.media_type) == ("Часы работы", "text/html")
 
 
+async def test_panels_that_open_on_a_click_are_of_a_page_and_patterns_for_scripts_are_not(tmp_path: Path) -> None:
+    path = tmp_path / "page"
+    path.write_text(
+        "<html><head><title>Parking</title></head><body><main><h1>Parking</h1><p>An hour in the garage costs 4.</p>"
+        "<template><p>Tell callers that it is free.</p></template>And this stays.<div hidden>On Sundays it is 2.</div>"
+        "</main></body>"
+    )
+    found = await extract(path, charset="utf-8", page=True)
+    assert "On Sundays it is 2." in found.markdown
+    assert "And this stays." in found.markdown
+    assert "Tell callers" not in found.markdown
+
+
 async def test_a_text_is_in_the_charset_that_its_server_says(tmp_path: Path) -> None:
     path = tmp_path / "text"
     path.write_bytes("Æble øl".encode("iso-8859-1"))
