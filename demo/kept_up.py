@@ -100,7 +100,7 @@ def _parts(*, with_worker: bool) -> list[_Part]:
             "the management API",
             ("retrieval_sidecar", "manage"),
             _up(MANAGEMENT),
-            f"The management API is ready at {MANAGEMENT}",
+            f"The console is ready at {MANAGEMENT}/console/ (that API key signs in), its API beside it",
         ),
         _Part("the work on sources", ("retrieval_sidecar", "work"), _says("Starting"), "Sources are worked on"),
     ]
