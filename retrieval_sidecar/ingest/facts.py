@@ -69,7 +69,12 @@ async def forget_passages(connection: Connection, organization_id: UUID, documen
     cursor = await connection.execute(_SQL["texts_of_documents"], scope)
     hashes = [row[0] async for row in cursor]
     await connection.execute(_SQL["forget_passages"], scope)
-    await connection.execute(_SQL["forget_texts"], scope | {"hashes": hashes})
+    await forget_texts(connection, organization_id, hashes)
+
+
+async def forget_texts(connection: Connection, organization_id: UUID, hashes: Sequence[bytes]) -> None:
+    """Take away the kept vectors of texts that no passage has any more, of any space."""
+    await connection.execute(_SQL["forget_texts"], {"organization_id": organization_id, "hashes": list(hashes)})
 
 
 async def _some_passages(connection: Connection, statement: str, of: Mapping[str, UUID]) -> list[int] | None:

@@ -9,7 +9,7 @@ from psycopg.rows import TupleRow
 
 from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import Conflict, LimitReached, NotFound
-from retrieval_sidecar.ingest.facts import refresh_facts
+from retrieval_sidecar.ingest.facts import forget_texts, refresh_facts
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.partitions.counts import count_vectors
 from retrieval_sidecar.sources.limits import SourceLimits
@@ -162,7 +162,7 @@ async def delete_base(
         cursor = await connection.execute(_SQL["texts_of_source"], parameters)
         hashes = [row[0] async for row in cursor]
         await connection.execute(_SQL["delete_base"], parameters)
-        await connection.execute(_SQL["forget_texts"], parameters | {"hashes": hashes})
+        await forget_texts(connection, organization_id, hashes)
         await count_vectors(connection, organization_id)
 
 

@@ -211,13 +211,6 @@ where i.organization_id = %(organization_id)s
 delete from source where organization_id = %(organization_id)s and source_id = %(source_id)s
 returning source_id;
 
--- name: forget_texts
--- Vectors of texts that no passage has any more.
-delete from embedding_cache c
-where c.organization_id = %(organization_id)s and c.text_hash = any(%(hashes)s) and not exists (
-    select from passage p where p.organization_id = c.organization_id and p.text_hash = c.text_hash
-);
-
 -- name: passages_of_source
 -- For those who manage the source: what it yielded, whether or not a caller may hear it.
 select i.item_key, p.chunk_index, i.item_id, i.external_id, i.title, p.heading, p.content, p.language

@@ -13,6 +13,7 @@ from retrieval_sidecar.database import Connection
 from retrieval_sidecar.errors import Conflict, InvalidRequest, LimitReached, NotFound, PayloadTooLarge
 from retrieval_sidecar.fetching.failures import PageFailure
 from retrieval_sidecar.fetching.urls import parse_url
+from retrieval_sidecar.ingest.facts import forget_texts
 from retrieval_sidecar.ingest.storable import fault
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.partitions.counts import count_vectors
@@ -271,7 +272,7 @@ async def delete_source(connection: Connection, organization_id: UUID, source_id
         hashes = [row[0] async for row in cursor]
         if await (await connection.execute(_SQL["delete_source"], parameters)).fetchone() is None:
             raise NotFound
-        await connection.execute(_SQL["forget_texts"], parameters | {"hashes": hashes})
+        await forget_texts(connection, organization_id, hashes)
         await count_vectors(connection, organization_id)
 
 
