@@ -10,7 +10,7 @@ export async function show({ root, params, signal }) {
   const source = await get(`${base}/sources/${params.source}`, {}, signal);
   const next = pager(`${base}/sources/${params.source}/passages`, {}, signal);
   const passages = await listInPages(next, passage, { empty: t("source.noPassages"), kind: "ol.cards" });
-  const page = /^https?:\/\//i.test(source.url ?? "")
+  const page = /^https?:/i.test(source.url ?? "")
     && el("p", {}, el("a", { href: source.url, target: "_blank", rel: "noopener noreferrer" }, t("source.original")));
   root.append(
     heading({ title: own(source.name, "span"), intro: t("source.passagesIntro"), back: { href: `#${base}`, text: t("base.sources") } }),
