@@ -176,21 +176,10 @@ def _utc(time: datetime) -> datetime:
 
 def _trial_result(ranked: Ranked, origins: Mapping[UUID, Origin], reasons: Sequence[Reason] | None) -> wire.TrialResult:
     candidate = ranked.candidate
-    base_id, source_id, source_name = (None, None, None) if candidate.is_instruction else origins[candidate.id]
     return wire.TrialResult(
-        type="instruction" if candidate.is_instruction else "knowledge",
-        kb_id=base_id,
-        source_id=source_id,
-        source_name=source_name,
+        **_found(ranked, origins),
         source_url=candidate.source_url,
-        id=candidate.id,
-        chunk_index=candidate.chunk_index,
-        title=candidate.title,
-        language=candidate.language,
-        text=cut(candidate.content, _MAX_TEXT),
-        score=round(ranked.relevance, 4),
         meaning=None if candidate.meaning is None else round(candidate.meaning, 4),
-        keyword=round(candidate.words, 4),
         keywords=sorted(candidate.matched),
         code=candidate.code,
         given=reasons is None,
@@ -199,19 +188,23 @@ def _trial_result(ranked: Ranked, origins: Mapping[UUID, Origin], reasons: Seque
 
 
 def _result(ranked: Ranked, origins: Mapping[UUID, Origin], *, relevant: bool) -> wire.SearchResult:
+    return wire.SearchResult(**_found(ranked, origins), relevant=relevant)
+
+
+def _found(ranked: Ranked, origins: Mapping[UUID, Origin]) -> dict[str, Any]:
+    """What every result tells of a passage and of where it comes from."""
     candidate = ranked.candidate
     base_id, source_id, source_name = (None, None, None) if candidate.is_instruction else origins[candidate.id]
-    return wire.SearchResult(
-        type="instruction" if candidate.is_instruction else "knowledge",
-        kb_id=base_id,
-        source_id=source_id,
-        source_name=source_name,
-        id=candidate.id,
-        chunk_index=candidate.chunk_index,
-        title=candidate.title,
-        language=candidate.language,
-        text=cut(candidate.content, _MAX_TEXT),
-        score=round(ranked.relevance, 4),
-        keyword=round(candidate.words, 4),
-        relevant=relevant,
-    )
+    return {
+        "type": "instruction" if candidate.is_instruction else "knowledge",
+        "kb_id": base_id,
+        "source_id": source_id,
+        "source_name": source_name,
+        "id": candidate.id,
+        "chunk_index": candidate.chunk_index,
+        "title": candidate.title,
+        "language": candidate.language,
+        "text": cut(candidate.content, _MAX_TEXT),
+        "score": round(ranked.relevance, 4),
+        "keyword": round(candidate.words, 4),
+    }
