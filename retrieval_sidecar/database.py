@@ -5,7 +5,7 @@ import select
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import AsyncExitStack, asynccontextmanager
 from types import MappingProxyType
-from typing import TypeVar
+from typing import Any, LiteralString, TypeVar
 
 import psycopg
 from pgvector.psycopg import register_vector_async
@@ -15,7 +15,7 @@ from psycopg_pool import AsyncConnectionPool, PoolClosed, PoolTimeout
 
 from contracts.tracing import step
 from retrieval_sidecar.deadline import Deadline
-from retrieval_sidecar.errors import DeadlineExceeded, Unavailable
+from retrieval_sidecar.errors import DeadlineExceeded, NotFound, Unavailable
 from retrieval_sidecar.gate import Gate
 from retrieval_sidecar.sql import load as load_sql
 
@@ -101,6 +101,14 @@ class Pool(AsyncConnectionPool[Connection]):
                 raise
         async with self.within(deadline) as connection:
             return await work(connection)
+
+
+async def require_row(connection: Connection, statement: LiteralString, parameters: Mapping[str, Any]) -> TupleRow:
+    """The row that a statement gives, its first. Raises NotFound where it gives none."""
+    row = await (await connection.execute(statement, parameters)).fetchone()
+    if row is None:
+        raise NotFound
+    return row
 
 
 @asynccontextmanager

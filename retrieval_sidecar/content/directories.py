@@ -5,7 +5,7 @@ from typing import Any
 from uuid import UUID
 
 from retrieval_sidecar.content.fields import etag_of
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import Conflict, InvalidRequest, LimitReached, NotFound, PreconditionFailed
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.sources.names import name_of
@@ -43,9 +43,7 @@ class Directory:
 async def find_directory(connection: Connection, organization_id: UUID, directory_id: UUID) -> Directory:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "directory_id": directory_id}
-    row = await (await connection.execute(_SQL["directory"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["directory"], parameters)
     return Directory(*row)
 
 

@@ -11,7 +11,7 @@ from uuid import UUID
 from retrieval_sidecar.content.directories import require_directory
 from retrieval_sidecar.content.fields import etag_of, line_of, segments_of, text_of
 from retrieval_sidecar.content.waiting import wait_for_passages, wait_no_more
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import LimitReached, NotFound, PreconditionFailed
 from retrieval_sidecar.ingest.facts import forget_passages, refresh_facts_of_documents
 from retrieval_sidecar.knowledge.changes import change
@@ -102,9 +102,7 @@ class InstructionFields:
 async def find_instruction(connection: Connection, organization_id: UUID, instruction_id: UUID) -> Instruction:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "instruction_id": instruction_id}
-    row = await (await connection.execute(_SQL["find"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find"], parameters)
     return Instruction(*row)
 
 

@@ -26,7 +26,7 @@ from retrieval_sidecar.content.fields import (
     text_of,
 )
 from retrieval_sidecar.content.waiting import wait_for_passages, wait_no_more
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import Conflict, LimitReached, NotFound, PayloadTooLarge, PreconditionFailed
 from retrieval_sidecar.ingest.facts import forget_passages, refresh_facts_of_documents
 from retrieval_sidecar.ingest.items import multirange
@@ -149,9 +149,7 @@ class ItemFields:
 async def find_item(connection: Connection, organization_id: UUID, item_id: UUID) -> Item:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "item_id": item_id}
-    row = await (await connection.execute(_SQL["find"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find"], parameters)
     return _item(row)
 
 

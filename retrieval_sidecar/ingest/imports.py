@@ -6,7 +6,7 @@ from typing import Any
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import NotFound, Unavailable
 from retrieval_sidecar.ingest.facts import refresh_facts_of_items
 from retrieval_sidecar.ingest.items import Place, Written, prepare, write_items
@@ -69,8 +69,7 @@ async def import_lines(
     async for batch in read_records(content, zone, start=start):
         async with change(connection, organization_id):
             # The run's row first: where it is gone, so is the source.
-            if await (await connection.execute(_SQL["begun"], scope)).fetchone() is None:
-                raise NotFound
+            await require_row(connection, _SQL["begun"], scope)
             written = await write_items(
                 connection, organization_id, batch.records, zone=zone, place_of=place_of, take_ids=take_ids
             )

@@ -8,8 +8,8 @@ from uuid import UUID
 from aiohttp import web
 
 from contracts.management import ApiKeyChange, ApiKeyPage, ApiKeyRequest
-from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import Conflict, InvalidRequest, NotFound
+from retrieval_sidecar.database import Connection, require_row
+from retrieval_sidecar.errors import Conflict, InvalidRequest
 from retrieval_sidecar.http.requests import read_body, read_change, read_id, refuse_parameters
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.knowledge.changes import change
@@ -116,9 +116,7 @@ class ApiKeyHandlers:
         async def revoke(connection: Connection) -> tuple[None, Change]:
             parameters = {"organization_id": caller.organization_id, "key_id": key_id, "now": now}
             async with change(connection, caller.organization_id):
-                row = await (await connection.execute(_SQL["revoke_key"], parameters)).fetchone()
-                if row is None:
-                    raise NotFound
+                row = await require_row(connection, _SQL["revoke_key"], parameters)
                 await require_admin(connection, caller.organization_id, now)
             return None, Change("revoke", "api_key", key_id, before={"name": row[0]})
 
@@ -128,9 +126,7 @@ class ApiKeyHandlers:
 
 async def _find(connection: Connection, organization_id: UUID, key_id: UUID) -> Key:
     parameters = {"organization_id": organization_id, "key_id": key_id}
-    row = await (await connection.execute(_SQL["find_key_by_id"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find_key_by_id"], parameters)
     return Key(*row)
 
 

@@ -8,7 +8,7 @@ from uuid import UUID, uuid4
 
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import InvalidRequest, NotFound, Unauthorized
 from retrieval_sidecar.http.credentials import Credential
 from retrieval_sidecar.management.audit import Change, record
@@ -152,9 +152,7 @@ async def revoke_key(connection: Connection, organization_id: UUID, key_id: UUID
     """End a key at once. Raises NotFound where there was none to end."""
     parameters = {"organization_id": organization_id, "key_id": key_id, "now": now}
     async with connection.transaction():
-        row = await (await connection.execute(_SQL["revoke_key"], parameters)).fetchone()
-        if row is None:
-            raise NotFound
+        row = await require_row(connection, _SQL["revoke_key"], parameters)
         change = Change("revoke", "api_key", key_id, before={"name": row[0]})
         await record(connection, organization_id, change, actor, now)
 

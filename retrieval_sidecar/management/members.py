@@ -6,8 +6,8 @@ from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import Conflict, Forbidden, NotFound
+from retrieval_sidecar.database import Connection, require_row
+from retrieval_sidecar.errors import Conflict, Forbidden
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.management.audit import Change
 from retrieval_sidecar.management.keys import Caller, Permission
@@ -67,9 +67,7 @@ async def list_members(
 async def find_member(connection: Connection, organization_id: UUID, member_id: UUID) -> Member:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "member_id": member_id}
-    row = await (await connection.execute(_SQL["find_member"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find_member"], parameters)
     return Member(*row)
 
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from uuid import UUID
 
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import NotFound, OwnersOnly
 from retrieval_sidecar.management.keys import Caller
 from retrieval_sidecar.sources.sources import Source, find_source
@@ -32,9 +32,7 @@ async def require_base(connection: Connection, caller: Caller, base_id: UUID) ->
         "base_id": base_id,
         "member_id": caller.member_id,
     }
-    row = await (await connection.execute(_SQL["reach"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["reach"], parameters)
     return Reach(*row)
 
 

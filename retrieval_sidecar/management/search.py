@@ -9,9 +9,8 @@ from aiohttp import web
 
 from contracts.management import SearchRequest
 from contracts.voice import SearchRequest as Asked
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.deadline import LONGEST_S, Deadline
-from retrieval_sidecar.errors import NotFound
 from retrieval_sidecar.http.requests import read_body, read_id
 from retrieval_sidecar.http.responses import answer
 from retrieval_sidecar.management.access import Operation
@@ -74,9 +73,7 @@ def _resolver(caller: Caller, base_id: UUID, body: SearchRequest) -> Resolve:
 
 async def number_of(connection: Connection, organization_id: UUID, contact_id: UUID) -> str:
     parameters = {"organization_id": organization_id, "contact_id": contact_id}
-    row = await (await connection.execute(_SQL["number_of_contact"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["number_of_contact"], parameters)
     return str(row[0])
 
 

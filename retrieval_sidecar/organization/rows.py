@@ -5,8 +5,7 @@ from uuid import UUID
 
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import NotFound
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.sql import load as load_sql
 
 _SQL = load_sql("retrieval_sidecar.organization")
@@ -29,10 +28,7 @@ async def one_row(connection: Connection, statement: str, organization_id: UUID,
 
 async def found_row(connection: Connection, statement: str, organization_id: UUID, **values: Any) -> TupleRow:
     """The first row of a named statement. Raises NotFound."""
-    row = await one_row(connection, statement, organization_id, **values)
-    if row is None:
-        raise NotFound
-    return row
+    return await require_row(connection, _SQL[statement], {"organization_id": organization_id} | values)
 
 
 async def run(connection: Connection, statement: str, organization_id: UUID, **values: Any) -> None:

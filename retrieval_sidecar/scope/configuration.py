@@ -7,8 +7,8 @@ from hashlib import sha256
 from typing import Any, Literal, TypeVar
 from uuid import UUID
 
-from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import FieldProblem, InvalidRequest, LimitReached, NotFound, PreconditionFailed
+from retrieval_sidecar.database import Connection, require_row
+from retrieval_sidecar.errors import FieldProblem, InvalidRequest, LimitReached, PreconditionFailed
 from retrieval_sidecar.knowledge.changes import change
 from retrieval_sidecar.scope.folder_keys import FolderKey
 from retrieval_sidecar.sql import load as load_sql
@@ -95,9 +95,7 @@ def parse_key(text: str) -> FolderKey | None:
 async def read_selection(connection: Connection, organization_id: UUID, agent_id: UUID) -> Selection:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "agent_id": agent_id}
-    row = await (await connection.execute(_SELECTION, parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SELECTION, parameters)
     return Selection(*row)
 
 

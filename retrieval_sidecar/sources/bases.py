@@ -7,7 +7,7 @@ from uuid import UUID
 from psycopg import errors
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.database import Connection
+from retrieval_sidecar.database import Connection, require_row
 from retrieval_sidecar.errors import Conflict, LimitReached, NotFound
 from retrieval_sidecar.ingest.facts import forget_texts, refresh_facts
 from retrieval_sidecar.knowledge.changes import change
@@ -95,9 +95,7 @@ async def list_bases(
 async def find_base(connection: Connection, organization_id: UUID, base_id: UUID) -> Base:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "base_id": base_id}
-    row = await (await connection.execute(_SQL["find_base"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find_base"], parameters)
     return _base(row)
 
 

@@ -9,8 +9,8 @@ from uuid import UUID
 
 from psycopg.rows import TupleRow
 
-from retrieval_sidecar.database import Connection
-from retrieval_sidecar.errors import Conflict, InvalidRequest, LimitReached, NotFound, PayloadTooLarge
+from retrieval_sidecar.database import Connection, require_row
+from retrieval_sidecar.errors import Conflict, InvalidRequest, LimitReached, PayloadTooLarge
 from retrieval_sidecar.fetching.failures import PageFailure
 from retrieval_sidecar.fetching.urls import parse_url
 from retrieval_sidecar.ingest.facts import forget_texts
@@ -188,9 +188,7 @@ async def replace_content(
         await _check(source.kind, upload, limits)
         parameters |= {"content_type": content_type, "size_bytes": upload.size, "content_hash": upload.sha256}
         async with change(connection, organization_id):
-            row = await (await connection.execute(_SQL["stored_content"], parameters)).fetchone()
-            if row is None:
-                raise NotFound
+            row = await require_row(connection, _SQL["stored_content"], parameters)
             _, content_hash, is_processing, is_done, is_written = row
             if is_written:
                 raise _written_by_hand()
@@ -211,8 +209,7 @@ async def list_sources(
     Raises NotFound where there is no such base.
     """
     parameters = {"organization_id": organization_id, "base_id": base_id, "after": after, "limit": limit}
-    if await (await connection.execute(_SQL["count_sources"], parameters)).fetchone() is None:
-        raise NotFound
+    await require_row(connection, _SQL["count_sources"], parameters)
     cursor = await connection.execute(_SQL["list_sources"], parameters)
     return [_source(row) async for row in cursor]
 
@@ -220,9 +217,7 @@ async def list_sources(
 async def find_source(connection: Connection, organization_id: UUID, source_id: UUID) -> Source:
     """Raises NotFound."""
     parameters = {"organization_id": organization_id, "source_id": source_id}
-    row = await (await connection.execute(_SQL["find_source"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["find_source"], parameters)
     return _source(row)
 
 
@@ -258,8 +253,7 @@ async def request_reprocess(connection: Connection, organization_id: UUID, sourc
         raise Conflict("The content of this source is not kept here. Bring it in again where it came from.")
     parameters = {"organization_id": organization_id, "source_id": source_id}
     async with change(connection, organization_id):
-        if await (await connection.execute(_SQL["request_processing"], parameters)).fetchone() is None:
-            raise NotFound
+        await require_row(connection, _SQL["request_processing"], parameters)
         await connection.execute(_SQL["end_runs"], parameters)
     return await find_source(connection, organization_id, source_id)
 
@@ -270,8 +264,7 @@ async def delete_source(connection: Connection, organization_id: UUID, source_id
     async with change(connection, organization_id):
         cursor = await connection.execute(_SQL["texts_of_source"], parameters)
         hashes = [row[0] async for row in cursor]
-        if await (await connection.execute(_SQL["delete_source"], parameters)).fetchone() is None:
-            raise NotFound
+        await require_row(connection, _SQL["delete_source"], parameters)
         await forget_texts(connection, organization_id, hashes)
         await count_vectors(connection, organization_id)
 
@@ -344,9 +337,7 @@ async def _insert(
 async def require_room(connection: Connection, organization_id: UUID, base_id: UUID, limits: SourceLimits) -> None:
     """Raise LimitReached where a base is full, NotFound where there is no such base."""
     parameters = {"organization_id": organization_id, "base_id": base_id}
-    row = await (await connection.execute(_SQL["count_sources"], parameters)).fetchone()
-    if row is None:
-        raise NotFound
+    row = await require_row(connection, _SQL["count_sources"], parameters)
     if row[0] >= limits.sources:
         raise LimitReached(f"A knowledge base may have {limits.sources} sources.", "ANSWERLINE_MAX_SOURCES")
 
